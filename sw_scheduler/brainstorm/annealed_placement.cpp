@@ -40,7 +40,7 @@ public:
                 best_cost = cost;
             }
         }
-        if (best.empty()) throw InputError("no placement found that keeps the constraints");
+        if (best.empty()) throw InputError("expected a placement that keeps the constraints, found none");
         return best;
     }
 

@@ -41,7 +41,8 @@ BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages
     bool host_decides = false;
     for (const Stage& stage : network.stages) host_decides |= stage.host_decides;
     if (host_decides && (devices_ > 1 || network.cells != 1))
-        throw InputError(network.file, 0, "", "a network whose host decides runs on one device, one cell at a time");
+        throw InputError(network.file, 0, "",
+                         "expected one device and one cell at a time for a network whose host decides, found more");
     if (!host_decides && mechanisms_.speculative_routing)
         throw InputError(network.file, 0, "",
                          "expected a network whose host decides for speculative routing, found another");

@@ -87,7 +87,8 @@ BatchRouting routes_on_device(const DeviceRoutes& batch, const Placement& placem
             masks.push_back(std::uint64_t{1} << branch);
         }
     if (masks.size() > capacity)
-        throw std::invalid_argument(fmt::format("device {}: {} cells, capacity {}", device, masks.size(), capacity));
+        throw std::invalid_argument(fmt::format("device {}: expected at most the capacity of {} cells, found {}",
+                                                device, capacity, masks.size()));
     masks.resize(capacity, std::uint64_t{1} << local.size());
     return routes;
 }

@@ -95,8 +95,8 @@ void ExpertParts::divide_rest(const std::string& path, const ModelLayers& file) 
     for (std::size_t i = 0; i < experts_.size(); ++i)
         if (section_of.at(experts_[i].router.name) != i)
             fail_at(path, experts_[i].router,
-                    fmt::format("does not follow the merge of \"{}\": layers of experts on several devices follow one "
-                                "another",
+                    fmt::format("expected behind the merge of \"{}\", as layers of experts on several devices follow "
+                                "one another, found elsewhere",
                                 experts_[i == 0 ? 0 : i - 1].router.name));
     for (std::size_t i = 0; i <= experts_.size(); ++i) {
         ModelLayers part = section(path, file, i, section_of);
@@ -132,7 +132,8 @@ ModelLayers ExpertParts::section(const std::string& path, const ModelLayers& fil
     const auto check = [&](const LayerSpec& layer) {
         for (const std::string& tensor : tensors_of(layer))
             if (!in_section(tensor))
-                fail_at(path, layer, fmt::format("stands behind the experts and takes \"{}\", which is not", tensor));
+                fail_at(path, layer,
+                        fmt::format("expected inputs behind the experts, as this layer is, found \"{}\"", tensor));
     };
     for (const LayerSpec& layer : file.layers) {
         if (inside_.count(layer.name) != 0 || section_of.at(layer.name) != number) continue;
@@ -155,7 +156,8 @@ ModelLayers ExpertParts::section(const std::string& path, const ModelLayers& fil
         const bool merged = std::any_of(experts_.begin(), experts_.end(),
                                         [&](const ExpertLayer& layer) { return layer.merge.name == output; });
         if (!merged && inside_.count(output) != 0)
-            fail_at(path, experts_.front().router, fmt::format("output \"{}\" is within an expert", output));
+            fail_at(path, experts_.front().router,
+                    fmt::format("expected outputs outside of the experts, found \"{}\" within one", output));
         if (in_section(output) && (output != begin || !plain)) add_output(part, output);
     }
     return part;

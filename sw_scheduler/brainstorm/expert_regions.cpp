@@ -43,7 +43,7 @@ const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSp
                     break;
                 }
                 if (layer.kind == LayerKind::sink)
-                    fail_at(path, layer, "drops a branch: each branch is to be an expert");
+                    fail_at(path, layer, "expected an expert as each branch, found a branch that is dropped");
                 names[found->second].insert(layer.name);
                 branch_of[layer.name] = found->second;
                 grown = true;
@@ -51,7 +51,8 @@ const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSp
             }
         }
     }
-    if (merge == nullptr) fail_at(path, layer_named(layers, experts.router.name), "no merge closes the switch");
+    if (merge == nullptr)
+        fail_at(path, layer_named(layers, experts.router.name), "expected a merge that closes the switch, found none");
     for (const LayerSpec& layer : layers) {
         const auto found = branch_of.find(layer.name);
         if (found != branch_of.end()) regions[found->second].layers.push_back(layer);
@@ -59,13 +60,15 @@ const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSp
     for (const std::string& tensor : merge->from) {
         const auto found = branch_of.find(tensor);
         if (found == branch_of.end() || names[found->second].count(tensor) == 0)
-            fail_at(path, *merge, fmt::format("takes \"{}\", which no layer of an expert computes", tensor));
+            fail_at(path, *merge, fmt::format("expected inputs that layers of experts compute, found \"{}\"", tensor));
         ExpertLayer::Region& region = regions[found->second];
-        if (!region.result.empty()) fail_at(path, *merge, fmt::format("takes two results of branch {}", found->second));
+        if (!region.result.empty())
+            fail_at(path, *merge, fmt::format("expected one result of branch {}, found two", found->second));
         region.result = tensor;
     }
     for (std::size_t b = 0; b < regions.size(); ++b)
-        if (regions[b].result.empty()) fail_at(path, *merge, fmt::format("takes no result of branch {}", b));
+        if (regions[b].result.empty())
+            fail_at(path, *merge, fmt::format("expected one result of branch {}, found none", b));
     return *merge;
 }
 
@@ -74,7 +77,8 @@ const LayerSpec& find_regions(const std::string& path, const std::vector<LayerSp
 std::vector<ExpertLayer> find_experts(const std::string& path, const ModelLayers& file, const Model& model,
                                       const std::vector<std::size_t>& results) {
     const DynGraph& graph = model.graph;
-    if (graph.switches.empty()) throw InputError(path, 0, "layers", "no switch, so there are no experts to place");
+    if (graph.switches.empty())
+        throw InputError(path, 0, "layers", "expected a switch with experts to place, found none");
     std::vector<ExpertLayer> all;
     std::set<std::string> merges;
     for (std::size_t id = 0; id < graph.switches.size(); ++id) {
@@ -82,8 +86,11 @@ std::vector<ExpertLayer> find_experts(const std::string& path, const ModelLayers
         ExpertLayer experts;
         experts.router = layer_named(file.layers, item.name);
         if (!item.path.empty())
-            fail_at(path, experts.router, "stands on a branch: experts on several devices hold no switch");
-        if (experts.router.patience > 0) fail_at(path, experts.router, "has a patience: its branches are no experts");
+            fail_at(path, experts.router,
+                    "expected experts without a switch on several devices, found one on a branch");
+        if (experts.router.patience > 0)
+            fail_at(path, experts.router,
+                    "expected a switch without patience, whose branches are experts, found one with it");
         experts.switch_id = id;
         experts.cell = result_of(graph, item.data);
         experts.results = id < results.size() ? std::max<std::size_t>(1, results[id]) : 1;
@@ -92,13 +99,14 @@ std::vector<ExpertLayer> find_experts(const std::string& path, const ModelLayers
         experts.result = result_of(graph, graph.find_operator(experts.merge.name));
         if (experts.result.channels * experts.results > 0xFFFF)
             fail_at(path, experts.merge,
-                    fmt::format("{} results of {} channels a sample", experts.results, experts.result.channels));
+                    fmt::format("expected one result a sample, found {} of {} channels", experts.results,
+                                experts.result.channels));
         merges.insert(experts.merge.name);
         all.push_back(std::move(experts));
     }
     for (const LayerSpec& layer : file.layers)
         if (layer.kind == LayerKind::merge && merges.count(layer.name) == 0)
-            fail_at(path, layer, "a second merge: one has to close the switch");
+            fail_at(path, layer, "expected one merge that closes the switch, found a second");
     return all;
 }
 

@@ -32,14 +32,15 @@ std::vector<std::uint64_t> tuned_loads(const CellProfile& profile, std::size_t r
         const std::uint64_t load = profile.load_percentile(router, percentile);
         if (load > 0) loads.push_back(round_up(load, unit));
     }
-    if (loads.empty()) throw InputError(fmt::format("profile: router {} has no cells or no percentiles", router));
+    if (loads.empty())
+        throw InputError(fmt::format("profile: expected cells and percentiles of router {}, found none", router));
     std::sort(loads.begin(), loads.end());
     loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
     return loads;
 }
 
 std::vector<std::uint64_t> padded_loads(const std::vector<std::uint64_t>& tuned, std::uint64_t load) {
-    if (tuned.empty()) throw InputError("no tuned kernels");
+    if (tuned.empty()) throw InputError("expected tuned kernels, found none");
     std::vector<std::uint64_t> sizes;
     for (; load > tuned.back(); load -= tuned.back()) sizes.push_back(tuned.back());
     if (load > 0) sizes.push_back(*std::lower_bound(tuned.begin(), tuned.end(), load));
@@ -52,7 +53,7 @@ void limit_segments(GpuKernel& kernel) {
 }
 
 GpuKernel fused_kernel(const std::string& name, const std::vector<GpuKernel>& kernels) {
-    if (kernels.empty()) throw InputError(name + ": no kernels to fuse");
+    if (kernels.empty()) throw InputError(name + ": expected kernels to fuse, found none");
     GpuKernel fused = kernels.front();
     fused.name = name;
     std::uint64_t ctas = fused.ctas();

@@ -128,7 +128,8 @@ void read_swin_moe(MappingReader& file, RoutedNetwork& network) {
     network.cells_per_input = kTokens;
     router.capacity =
         static_cast<std::uint64_t>(factor * static_cast<double>(network.cells) / static_cast<double>(router.branches));
-    if (factor > 0 && router.capacity == 0) file.fail("capacity_factor", "a capacity of 0 cells");
+    if (factor > 0 && router.capacity == 0)
+        file.fail("capacity_factor", "expected a capacity of at least one cell, found 0");
     std::vector<Wave> fixed{{linear_layer(kSide[0] * kSide[0], 48, 96, 1, kTokens)}};  // patches of 4 x 4 x 3
     for (std::uint64_t stage = 0; stage < 4; ++stage) {
         const std::uint64_t hidden = 96u << stage, rows = kSide[stage] * kSide[stage];

@@ -42,7 +42,7 @@ std::vector<RouterDraw> draws_of(const MoeRouteConfig& config) {
 
 std::vector<CellRoutes> moe_routes(const MoeRouteConfig& config, std::uint64_t seed, std::uint64_t batch,
                                    std::uint64_t capacity) {
-    if (config.branches == 0 || config.routers == 0) throw InputError("router: no branches");
+    if (config.branches == 0 || config.routers == 0) throw InputError("router: expected a branch or more, found none");
     const std::vector<RouterDraw> draws = draws_of(config);
     RandomSource random(seed, batch);
     std::vector<CellRoutes> routes;
@@ -69,7 +69,7 @@ std::vector<CellRoutes> moe_routes(const MoeRouteConfig& config, std::uint64_t s
 }
 
 PlacementProblem placement_problem(const CellProfile& profile, std::size_t devices) {
-    if (devices == 0) throw InputError("placement: no devices");
+    if (devices == 0) throw InputError("placement: expected a device or more, found none");
     PlacementProblem problem;
     problem.devices = devices;
     std::vector<std::size_t> first;

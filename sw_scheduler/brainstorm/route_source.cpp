@@ -102,7 +102,8 @@ RouteDeclaration read_routes(MappingReader routes) {
         d.open = routes.number_or("open", 0, 1, d.open);
     } else {
         d.weights = routes.numbers("weights", 0, 1e9);
-        if (std::accumulate(d.weights.begin(), d.weights.end(), 0.0) <= 0) routes.fail("weights", "all are zero");
+        if (std::accumulate(d.weights.begin(), d.weights.end(), 0.0) <= 0)
+            routes.fail("weights", "expected a weight above zero, found none");
     }
     routes.finish();
     return d;
@@ -144,7 +145,8 @@ std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::ve
         CellRoutes routes(cells);
         switch (d.kind) {
             case Kind::task: {
-                if (router.k > router.branches) throw InputError("routes: k above the branches");
+                if (router.k > router.branches)
+                    throw InputError("routes: expected k of at most the branches, found more");
                 const auto branches = task_branches(d, router, r);
                 for (std::size_t cell = 0; cell < cells; ++cell) routes[cell] = branches[tasks[cell]];
                 break;

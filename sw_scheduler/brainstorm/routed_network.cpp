@@ -69,8 +69,8 @@ void read_cells(MappingReader& file, RoutedNetwork& network) {
         const Shape tensor{network.cells / network.cells_per_input,
                            whole_input ? std::uint64_t{1} : network.cells_per_input, elements};
         if (annotation.cells_of(tensor) != network.cells)
-            file.fail("cell", fmt::format("{} cells of a batch, the generator has {}", annotation.cells_of(tensor),
-                                          network.cells));
+            file.fail("cell", fmt::format("expected the {} cells of the generator, found {} of a batch", network.cells,
+                                          annotation.cells_of(tensor)));
         // The relation does not depend on sizes: two inputs of two cells with a few elements tell it.
         const Shape small{2, whole_input ? std::uint64_t{1} : 2, 2};
         CellAnnotation one;
@@ -147,9 +147,10 @@ RoutedNetwork read_routed_network(const std::string& path, std::map<std::string,
 
 CellRouter read_network_router(MappingReader& file, CellRouter::Kind kind, std::size_t branches) {
     const CellRouter router = read_cell_router(file.mapping("router"));
-    if (router.kind != kind) file.fail("router", "not the kind of router that this network has");
+    if (router.kind != kind) file.fail("router", "expected the kind of router that this network has, found another");
     if (branches > 0 && router.branches != branches)
-        file.fail("router", fmt::format("{} branches, the network has {}", router.branches, branches));
+        file.fail("router",
+                  fmt::format("expected the {} branches of the network, found {}", branches, router.branches));
     return router;
 }
 

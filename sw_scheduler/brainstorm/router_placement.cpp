@@ -79,17 +79,19 @@ Placement read_router(const MappingReader& section, const PlacedRouter& router, 
     for (const YAML::Node& node : list) {
         std::uint32_t device = 0;
         const std::size_t branch = placement.size();
-        if (branch == router.branches) fail(line_of(node), fmt::format("has {} branches", router.branches));
+        if (branch == router.branches)
+            fail(line_of(node), fmt::format("expected at most {} branches, found more", router.branches));
         if (!node.IsScalar() || parse_plain_number(node.Scalar(), device) != Parsed::ok || device >= devices)
             fail(line_of(node),
                  fmt::format("branch {}: expected a device from 0 to {}, found another", branch, devices - 1));
         if (++count[device] > each)
-            fail(line_of(node),
-                 fmt::format("branch {}: device {} takes {} branches of {}", branch, device, each, router.branches));
+            fail(line_of(node), fmt::format("branch {}: expected at most {} of {} branches on device {}, found more",
+                                            branch, each, router.branches, device));
         placement.push_back(device);
     }
     if (placement.size() < router.branches)
-        fail(line_of(list), fmt::format("places {} of {} branches", placement.size(), router.branches));
+        fail(line_of(list),
+             fmt::format("expected the devices of {} branches, found {}", router.branches, placement.size()));
     return placement;
 }
 
@@ -100,7 +102,8 @@ std::vector<Placement> read_placement(const std::string& path, const std::vector
     MappingReader file(load_yaml(path), path, "");
     file.allow({"devices", "routers"});
     const std::uint64_t stated = file.integer("devices", 1, 1u << 20);
-    if (stated != devices) file.fail("devices", fmt::format("is {}, the platform has {}", stated, devices));
+    if (stated != devices)
+        file.fail("devices", fmt::format("expected the {} devices of the platform, found {}", devices, stated));
     MappingReader section = file.mapping("routers");
     std::vector<Placement> placements;
     for (const PlacedRouter& router : routers) {
@@ -111,7 +114,7 @@ std::vector<Placement> read_placement(const std::string& path, const std::vector
         if (!section.has(entry.first) || std::none_of(routers.begin(), routers.end(), [&](const PlacedRouter& router) {
                 return router.name == entry.first;
             }))
-            section.fail(entry.first, "the network has no such router");
+            section.fail(entry.first, "expected a router of the network, found another");
     file.finish();
     return placements;
 }

@@ -194,7 +194,7 @@ RoutedSteps StageCompiler::branches(std::size_t index, const std::vector<std::ui
                                     std::uint64_t capacity, const std::vector<bool>& here) {
     const Stage& stage = network_.stages.at(index);
     if (loads.size() != stage.router.branches)
-        throw InputError(fmt::format("loads of {} branches of {}", loads.size(), stage.router.branches));
+        throw InputError(fmt::format("expected loads of {} branches, found {}", stage.router.branches, loads.size()));
     RoutedSteps result;
     for (const std::uint64_t load : loads) result.routed_cells += load;
     if (design_ == BranchDesign::serial || design_ == BranchDesign::vertical)
@@ -299,7 +299,8 @@ void StageCompiler::batched(RoutedSteps& result, std::size_t index, const std::v
     const std::uint64_t here = experts.size();
     const bool einsum = design_ == BranchDesign::einsum;
     const std::uint64_t rows = einsum ? capacity : largest;
-    if (rows < largest) throw InputError(fmt::format("a load of {} cells, the capacity is {}", largest, rows));
+    if (rows < largest)
+        throw InputError(fmt::format("expected a load of at most the capacity of {} cells, found {}", rows, largest));
     // The padded size comes from the largest load of this batch.
     result.host_needs_loads = !einsum;
     if (rows == 0 || here == 0) return;

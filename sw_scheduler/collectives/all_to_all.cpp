@@ -13,8 +13,10 @@ namespace {
 void check_square(const LinkTopology& topology, const CellCounts& cells, std::uint64_t cell_bytes) {
     bool square = cells.size() == topology.devices();
     for (const auto& row : cells) square = square && row.size() == topology.devices();
-    if (!square) throw std::invalid_argument(fmt::format("cells: {0} x {0} counts wanted", topology.devices()));
-    if (cell_bytes == 0) throw std::invalid_argument("cells of no bytes");
+    if (!square)
+        throw std::invalid_argument(
+            fmt::format("cells: expected {0} x {0} counts, found another number", topology.devices()));
+    if (cell_bytes == 0) throw std::invalid_argument("expected cells of a byte or more, found 0");
 }
 
 }  // namespace
@@ -26,7 +28,9 @@ CollectiveProgram padded_all_to_all(const LinkTopology& topology, const CellCoun
     for (const auto& row : cells)
         for (const std::uint64_t count : row) largest = std::max(largest, count);
     if (capacity == 0) capacity = largest;
-    if (largest > capacity) throw std::invalid_argument(fmt::format("{} cells, capacity {}", largest, capacity));
+    if (largest > capacity)
+        throw std::invalid_argument(
+            fmt::format("expected at most the capacity of {} cells, found {}", capacity, largest));
     const unsigned n = topology.devices();
     const std::uint64_t part = capacity * cell_bytes;
     ProgramBuilder builder(topology, "padded_all_to_all", costs, 2 * n * part);
@@ -91,7 +95,8 @@ CollectiveProgram sparse_all_to_all(const LinkTopology& topology, const CellCoun
 
 CollectiveProgram gather(const LinkTopology& topology, unsigned root, std::uint64_t bytes,
                          const CollectiveCosts& costs) {
-    if (root >= topology.devices() || bytes == 0) throw std::invalid_argument("gather: a root and bytes wanted");
+    if (root >= topology.devices() || bytes == 0)
+        throw std::invalid_argument("gather: expected a device as root and a byte or more, found others");
     ProgramBuilder builder(topology, "gather", costs, topology.devices() * bytes);
     for (unsigned from = 0; from < topology.devices(); ++from)
         if (from != root) builder.copy(from, root, 0, from * bytes, bytes);
@@ -100,7 +105,8 @@ CollectiveProgram gather(const LinkTopology& topology, unsigned root, std::uint6
 
 CollectiveProgram scatter(const LinkTopology& topology, unsigned root, std::uint64_t bytes,
                           const CollectiveCosts& costs) {
-    if (root >= topology.devices() || bytes == 0) throw std::invalid_argument("scatter: a root and bytes wanted");
+    if (root >= topology.devices() || bytes == 0)
+        throw std::invalid_argument("scatter: expected a device as root and a byte or more, found others");
     ProgramBuilder builder(topology, "scatter", costs, topology.devices() * bytes);
     for (unsigned to = 0; to < topology.devices(); ++to)
         if (to != root) builder.copy(root, to, to * bytes, 0, bytes);

@@ -10,7 +10,8 @@
 namespace switchyard::sched {
 
 CellCounts skewed_cells(unsigned devices, std::uint64_t cells, double skew, std::uint64_t seed, bool own_ranks) {
-    if (devices == 0 || !(skew >= 0)) throw std::invalid_argument("cells: devices and a skew of 0 or more wanted");
+    if (devices == 0 || !(skew >= 0))
+        throw std::invalid_argument("cells: expected devices and a skew of 0 or more, found others");
     RandomSource random(seed, 0);
     std::vector<unsigned> by_rank(devices);
     std::iota(by_rank.begin(), by_rank.end(), 0u);

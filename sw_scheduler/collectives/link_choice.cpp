@@ -46,7 +46,8 @@ std::shared_ptr<const LinkTopology> chosen_topology(const LinkChoice& choice, co
         const LinkTopology all = read_link_topology(file.lexically_normal().string());
         if (choice.devices > all.devices())
             throw InputError(path, 0, "links.devices",
-                             fmt::format("{} of {}, which {} has", choice.devices, all.devices(), choice.topology));
+                             fmt::format("expected at most the {} devices of {}, found {}", all.devices(),
+                                         choice.topology, choice.devices));
         return std::make_shared<const LinkTopology>(all.first_devices(choice.devices).scaled(choice.rate_factor));
     } catch (const std::invalid_argument& error) {
         throw InputError(path, 0, "links", error.what());

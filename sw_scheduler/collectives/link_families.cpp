@@ -75,7 +75,8 @@ const std::vector<std::string>& link_families() {
 }
 
 LinkTopology make_link_topology(const std::string& family, unsigned count, const LinkKind& kind) {
-    if (count < 2 || count > kMaxDevices) throw std::invalid_argument(fmt::format("2 to {} devices", kMaxDevices));
+    if (count < 2 || count > kMaxDevices)
+        throw std::invalid_argument(fmt::format("expected 2 to {} devices, found another number", kMaxDevices));
     if (family == "ring") return ring(count, kind);
     if (family == "fully_connected") return fully_connected(count, kind);
     if (family == "switch") return one_switch(count, kind);

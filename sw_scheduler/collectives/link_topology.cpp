@@ -68,14 +68,16 @@ LinkTopology::LinkTopology(std::string name, unsigned devices, bool devices_forw
       devices_forward_(devices_forward),
       nodes_(std::move(nodes)),
       links_(std::move(links)) {
-    if (devices_ == 0 || nodes_.size() < devices_) throw std::invalid_argument("no devices");
+    if (devices_ == 0 || nodes_.size() < devices_) throw std::invalid_argument("expected a device or more, found none");
     for (const Link& link : links_) {
         if (link.a >= nodes_.size() || link.b >= nodes_.size())
-            throw std::invalid_argument("a link to an unknown node");
-        if (link.a == link.b) throw std::invalid_argument(fmt::format("a link from {} to itself", nodes_[link.a].name));
-        if (!(link.kind.gb_per_s > 0) || link.count == 0 || link.kind.packet_bytes == 0)
+            throw std::invalid_argument("expected a link to a known node, found another");
+        if (link.a == link.b)
             throw std::invalid_argument(
-                fmt::format("a link between {} and {} without a rate", nodes_[link.a].name, nodes_[link.b].name));
+                fmt::format("expected a link to another node, found one from {} to itself", nodes_[link.a].name));
+        if (!(link.kind.gb_per_s > 0) || link.count == 0 || link.kind.packet_bytes == 0)
+            throw std::invalid_argument(fmt::format("expected a rate of the link between {} and {}, found none",
+                                                    nodes_[link.a].name, nodes_[link.b].name));
     }
     find_routes();
     assign_layers();
@@ -131,7 +133,7 @@ void LinkTopology::find_routes() {
                 const unsigned channel = next_channel(node, to);
                 if (channel == kNone)
                     throw std::invalid_argument(
-                        fmt::format("an island: no way from {} to {}", nodes_[from].name, nodes_[to].name));
+                        fmt::format("expected a way from {} to {}, found none", nodes_[from].name, nodes_[to].name));
                 routes_[std::size_t{from} * devices_ + to].push_back(channel);
                 node = end_of(channel);
             }
@@ -182,7 +184,8 @@ bool LinkTopology::route_over_pcie(unsigned from, unsigned to) const {
 }
 
 LinkTopology LinkTopology::first_devices(unsigned count) const {
-    if (count == 0 || count > devices_) throw std::invalid_argument(fmt::format("{} has {} devices", name_, devices_));
+    if (count == 0 || count > devices_)
+        throw std::invalid_argument(fmt::format("{}: expected at most {} devices, found more", name_, devices_));
     std::vector<unsigned> renamed(nodes_.size(), kNone);
     std::vector<Node> nodes;
     for (unsigned node = 0; node < nodes_.size(); ++node) {
@@ -200,14 +203,15 @@ LinkTopology LinkTopology::first_devices(unsigned count) const {
 }
 
 LinkTopology LinkTopology::scaled(double factor) const {
-    if (!(factor > 0)) throw std::invalid_argument("a factor of rates above zero");
+    if (!(factor > 0)) throw std::invalid_argument("expected a factor of rates above zero, found another");
     LinkTopology copy = *this;
     for (Link& link : copy.links_) {
         for (double* const rate : {&link.kind.gb_per_s, &link.kind.kernel_gb_per_s}) {
             const double scaled = *rate * factor;
             // A kernels' rate of 0 means that of copy engines.
             if (!std::isnormal(scaled) && *rate > 0)
-                throw std::invalid_argument(fmt::format("a rate of {} GB/s times {} is no rate", *rate, factor));
+                throw std::invalid_argument(
+                    fmt::format("expected a finite rate above zero, found {} GB/s times {}", *rate, factor));
             *rate = scaled;
         }
     }

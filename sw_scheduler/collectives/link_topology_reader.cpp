@@ -22,7 +22,7 @@ LinkKind read_kind(MappingReader& reader, const std::string& name) {
     kind.name = name;
     if (!reader.has("gb_per_s")) reader.fail("gb_per_s", "missing");
     kind.gb_per_s = reader.number_or("gb_per_s", 0, kMaxGbPerS, 0);
-    if (kind.gb_per_s <= 0) reader.fail("gb_per_s", "a rate above zero");
+    if (kind.gb_per_s <= 0) reader.fail("gb_per_s", "expected a rate above zero, found 0");
     kind.latency_ns = reader.number_or("latency_ns", 0, kMaxLatencyNs, 0);
     kind.packet_bytes = static_cast<unsigned>(reader.integer_or("packet_bytes", 1, kMaxBytes, kind.packet_bytes));
     kind.overhead_bytes = static_cast<unsigned>(reader.integer_or("overhead_bytes", 0, kMaxBytes, 0));
@@ -51,7 +51,8 @@ LinkTopology parse_link_topology(const std::string& text, const std::string& fil
             node.allow({"name", "latency_ns"});
             nodes.push_back({node.text("name"), node.number_or("latency_ns", 0, kMaxLatencyNs, 0)});
             for (std::size_t other = 0; other + 1 < nodes.size(); ++other)
-                if (nodes[other].name == nodes.back().name) node.fail("name", "there is another node of this name");
+                if (nodes[other].name == nodes.back().name)
+                    node.fail("name", "expected a name for each node, found this one twice");
             node.finish();
         }
     for (unsigned i = 0; i < nodes.size(); ++i) numbers[nodes[i].name] = i;
@@ -73,10 +74,10 @@ LinkTopology parse_link_topology(const std::string& text, const std::string& fil
         const std::vector<std::string> ends = one.texts("between");
         if (ends.size() != 2) one.fail("between", "expected two nodes, found another number");
         for (const std::string& end : ends)
-            if (numbers.count(end) == 0) one.fail("between", fmt::format("unknown node {}", end));
-        if (ends[0] == ends[1]) one.fail("between", "a link from a node to itself");
+            if (numbers.count(end) == 0) one.fail("between", fmt::format("expected a known node, found {}", end));
+        if (ends[0] == ends[1]) one.fail("between", "expected two nodes, found the same twice");
         const std::string kind = one.text("kind");
-        if (kinds.count(kind) == 0) one.fail("kind", fmt::format("unknown kind {}", kind));
+        if (kinds.count(kind) == 0) one.fail("kind", fmt::format("expected a known kind, found {}", kind));
         links.push_back({numbers[ends[0]], numbers[ends[1]], kinds[kind],
                          static_cast<unsigned>(one.integer_or("count", 1, kMaxCount, 1))});
         one.finish();

@@ -10,13 +10,14 @@ namespace {
 constexpr std::uint64_t kElement = 4;  ///< bytes of a binary32
 
 void check_elements(std::uint64_t bytes) {
-    if (bytes == 0 || bytes % kElement != 0) throw std::invalid_argument("all-reduce: a multiple of 4 bytes wanted");
+    if (bytes == 0 || bytes % kElement != 0)
+        throw std::invalid_argument("all-reduce: expected a multiple of 4 bytes, found another number");
 }
 
 }  // namespace
 
 CollectiveProgram all_gather(const LinkTopology& topology, std::uint64_t bytes, const CollectiveCosts& costs) {
-    if (bytes == 0) throw std::invalid_argument("all-gather of no bytes");
+    if (bytes == 0) throw std::invalid_argument("all-gather: expected a byte or more, found 0");
     const unsigned n = topology.devices();
     const Rings rings = find_rings(topology);
     const std::size_t parts = rings.orders.size();
@@ -70,7 +71,8 @@ CollectiveProgram tree_all_reduce(const LinkTopology& topology, std::uint64_t by
                                   const CollectiveCosts& costs) {
     check_elements(bytes);
     slice_bytes = slice_bytes / kElement * kElement;
-    if (slice_bytes == 0) throw std::invalid_argument("all-reduce: slices of 4 bytes at least wanted");
+    if (slice_bytes == 0)
+        throw std::invalid_argument("all-reduce: expected slices of at least 4 bytes, found smaller ones");
     const unsigned n = topology.devices();
     ProgramBuilder builder(topology, "tree_all_reduce", costs, 3 * bytes);
     const std::uint64_t half = bytes / kElement / 2 * kElement;

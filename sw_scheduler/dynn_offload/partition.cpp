@@ -123,9 +123,10 @@ public:
             if (bytes > config.buffer_bytes)
                 throw Infeasible(
                     stream.file, 0, "",
-                    fmt::format("operator {} ({}) needs {:.1f} MB at once, more than the {:.1f} MB of a buffer", i,
-                                stream.operators[i].name, static_cast<double>(bytes) * 1e-6,
-                                static_cast<double>(config.buffer_bytes) * 1e-6));
+                    fmt::format(
+                        "operator {0} ({1}): expected at most the {3:.1f} MB of a buffer, found {2:.1f} MB at once", i,
+                        stream.operators[i].name, static_cast<double>(bytes) * 1e-6,
+                        static_cast<double>(config.buffer_bytes) * 1e-6));
         }
     }
 
@@ -307,7 +308,7 @@ PartitionRule parse_partition_rule(const std::string& name, const std::string& f
     const std::vector<std::string>& names = partition_rules();
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
-        throw InputError(file, 0, key, fmt::format("unknown rule {}; there are {}", name, fmt::join(names, ", ")));
+        throw InputError(file, 0, key, fmt::format("expected one of {}, found {}", fmt::join(names, ", "), name));
     return static_cast<PartitionRule>(found - names.begin());
 }
 

@@ -45,7 +45,7 @@ const char* to_string(Representation representation) {
 Representation parse_representation(const std::string& name, const std::string& file, const std::string& key) {
     if (name == "idiom") return Representation::idiom;
     if (name == "global_id") return Representation::global_id;
-    throw InputError(file, 0, key, fmt::format("unknown representation {}; there are idiom, global_id", name));
+    throw InputError(file, 0, key, fmt::format("expected idiom or global_id, found {}", name));
 }
 
 unsigned row_elements(Representation representation) {
@@ -160,7 +160,8 @@ PilotTrace read_header(const JsonReader& header, const std::string& path) {
     for (const JsonReader& row : header.member("matrix").list()) {
         trace.matrix.push_back(row.numbers());
         if (trace.matrix.back().size() != row_elements(trace.representation))
-            row.fail(fmt::format("a row of {} elements", trace.matrix.back().size()));
+            row.fail(
+                fmt::format("expected rows of the same length, found one of {} elements", trace.matrix.back().size()));
     }
     trace.labels.resize(header.member("paths").integer(0, kMaxPaths));
     trace.unit = unit_of(trace.matrix, trace.representation);
@@ -173,11 +174,13 @@ void read_label(const JsonReader& line, PilotTrace& trace) {
     for (const JsonReader& block : blocks.list()) {
         label.push_back(block.numbers());
         if (label.back().size() != vector_elements(trace.representation))
-            blocks.fail(fmt::format("a vector of {} elements", label.back().size()));
+            blocks.fail(
+                fmt::format("expected vectors of the same length, found one of {} elements", label.back().size()));
     }
-    if (label.empty() || label.size() > kOutputBlocks) blocks.fail(fmt::format("{} blocks", label.size()));
+    if (label.empty() || label.size() > kOutputBlocks)
+        blocks.fail(fmt::format("expected 1 to {} blocks, found {}", kOutputBlocks, label.size()));
     const JsonReader number = line.member("path");
-    if (trace.labels.empty()) number.fail("there is no such path");
+    if (trace.labels.empty()) number.fail("expected a path of the network, found another");
     trace.labels[number.integer(0, trace.labels.size() - 1)] = std::move(label);
 }
 
@@ -200,7 +203,7 @@ PilotTrace read_trace(const std::string& path) {
 }
 
 PilotTrace read_trace(TextLines lines) {
-    if (!lines.next()) throw InputError(lines.path(), 0, "format", "is no pilot trace: the file is empty");
+    if (!lines.next()) throw InputError(lines.path(), 0, "format", "expected a pilot trace, found an empty file");
     const json head = parse_json(lines.line(), lines.path(), lines.number());
     const JsonReader header(head, lines.path(), lines.number());
     PilotTrace trace = read_header(header, lines.path());
@@ -214,7 +217,7 @@ PilotTrace read_trace(TextLines lines) {
             read_sample(line, trace);
     }
     if (trace.samples.size() != count)
-        lines.fail("", fmt::format("{} of {} samples: the trace is cut off", trace.samples.size(), count));
+        lines.fail("", fmt::format("expected {} samples, found {}; the trace is cut off", count, trace.samples.size()));
     return trace;
 }
 

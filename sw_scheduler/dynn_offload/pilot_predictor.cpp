@@ -100,9 +100,10 @@ namespace {
 
 const Pilot& suitable(const sched::TrainingNetwork& network, const Pilot& pilot) {
     if (pilot.trained_for(network.basic_type)) return pilot;
-    throw InputError(pilot.source_file, 0, "trained_on",
-                     fmt::format("{}: no network of type {}, which {} is", fmt::join(pilot.trained_on, ", "),
-                                 sched::to_string(network.basic_type), network.name));
+    throw InputError(
+        pilot.source_file, 0, "trained_on",
+        fmt::format("expected a pilot trained on the network's type, found {}, not {}, the type of {}",
+                    fmt::join(pilot.trained_on, ", "), sched::to_string(network.basic_type), network.name));
 }
 
 }  // namespace

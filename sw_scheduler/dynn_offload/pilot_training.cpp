@@ -130,8 +130,8 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
     for (const PilotTrace& trace : traces) {
         if (trace.representation != config_.representation)
             throw InputError(trace.network, 0, "representation",
-                             fmt::format("{}, the pilot's is {}", to_string(trace.representation),
-                                         to_string(config_.representation)));
+                             fmt::format("expected {}, the pilot's, found {}", to_string(config_.representation),
+                                         to_string(trace.representation)));
         trained_on.push_back(trace.network);
         sets.push_back(training_set(trace, config_.representation));
         of_rows.add(sets.back().rows);
@@ -233,7 +233,10 @@ std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
         }
         losses.push_back(loss / static_cast<double>(std::max<std::size_t>(count, 1)));
         if (!std::isfinite(losses.back()))
-            throw InputError("", 0, "learning_rate", fmt::format("training diverges in epoch {}", epoch + 1));
+            throw InputError("", 0, "learning_rate",
+                             fmt::format("expected a rate at which training converges, found one at which it diverges "
+                                         "in epoch {}; take a lower one",
+                                         epoch + 1));
     }
     return losses;
 }

@@ -140,8 +140,8 @@ StreamGenerator read_amoebanet(MappingReader& file) {
     };
     const std::uint32_t layers = number("layers", 300, 18), filters = number("filters", 4096, 208);
     const std::uint32_t image = number("image", 4096, 224), classes = number("classes", 1 << 20, 1000);
-    if (layers % 3 != 0) file.fail("layers", "is no multiple of 3");
-    if (filters % 4 != 0) file.fail("filters", "is no multiple of 4");
+    if (layers % 3 != 0) file.fail("layers", "expected a multiple of 3, found another number");
+    if (filters % 4 != 0) file.fail("filters", "expected a multiple of 4, found another number");
     return [=](const StreamRequest&) {
         StreamBuilder stream;
         NetworkLayers layers_of(stream);

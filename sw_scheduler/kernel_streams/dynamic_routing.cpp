@@ -138,9 +138,12 @@ StreamGenerator read_dynamic_routing(MappingReader& file) {
     number("classes", 1, 4096, shape.classes);
     shape.small_gate = file.choice_or("gate", {"small", "full"}) == "small";
     shape.open_probability = file.number_or("open_probability", 0, 1, shape.open_probability);
-    if (shape.rows % 128 != 0) file.fail("rows", "is no multiple of 128: the coarsest gate sees one pixel of 128");
+    if (shape.rows % 128 != 0)
+        file.fail("rows",
+                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
     if (shape.columns % 128 != 0)
-        file.fail("columns", "is no multiple of 128: the coarsest gate sees one pixel of 128");
+        file.fail("columns",
+                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
     return [shape](const StreamRequest& request) { return RoutedCells(shape, request).generate(); };
 }
 

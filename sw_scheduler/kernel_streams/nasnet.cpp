@@ -159,8 +159,8 @@ StreamGenerator read_nasnet(MappingReader& file) {
     };
     const NasNetSize size{number("cells", 300, 12), number("filters", 4096, 44), number("stem_filters", 4096, 32),
                           number("image", 4096, 224), number("classes", 1 << 20, 1000)};
-    if (size.filters % 4 != 0) file.fail("filters", "is no multiple of 4");
-    if (size.cells < 3) file.fail("cells", "the network has 3 cells at least");
+    if (size.filters % 4 != 0) file.fail("filters", "expected a multiple of 4, found another number");
+    if (size.cells < 3) file.fail("cells", "expected at least 3 cells, found fewer");
     return [size](const StreamRequest&) { return generate_nasnet(size); };
 }
 

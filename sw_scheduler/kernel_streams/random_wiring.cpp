@@ -127,8 +127,9 @@ StreamGenerator read_random_wiring(MappingReader& file) {
     wiring.classes = number("classes", 1, 1 << 20, 1000);
     wiring.graph_seed = file.integer_or("graph_seed", 0, UINT32_MAX, 1);
     wiring.rewire = file.number_or("rewire", 0, 1, 0.75);
-    if (wiring.neighbours % 2 != 0) file.fail("neighbours", "is odd");
-    if (wiring.neighbours >= wiring.nodes / 2) file.fail("neighbours", "the smallest stage has too few nodes");
+    if (wiring.neighbours % 2 != 0) file.fail("neighbours", "expected an even number, found an odd one");
+    if (wiring.neighbours >= wiring.nodes / 2)
+        file.fail("neighbours", "expected fewer neighbours than the smallest stage has nodes, found as many or more");
     return [wiring](const StreamRequest&) { return generate_wired(wiring); };
 }
 

@@ -25,7 +25,7 @@ std::uint64_t distinct_bytes(std::vector<MemorySegment> segments) {
 
 MemorySegment StreamBuilder::allocate(std::uint64_t bytes) {
     const std::uint64_t room = kAddressSpace / 2 - next_;
-    if (bytes > room) throw InputError("", 0, "", "the arrays of the kernel stream need more than 47 bits of address");
+    if (bytes > room) throw InputError("", 0, "", "expected arrays of at most 47 bits of address, found more");
     const MemorySegment segment{next_, bytes};
     next_ += std::min(room, (bytes + kAlignment - 1) / kAlignment * kAlignment);
     return segment;

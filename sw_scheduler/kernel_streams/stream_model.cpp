@@ -43,7 +43,8 @@ StreamModel read_stream_model(const std::string& path) {
     if (kind == std::end(kKinds)) {
         std::vector<std::string> names;
         for (const GeneratorKind& known : kKinds) names.emplace_back(known.name);
-        file.fail("generator", fmt::format("\"{}\" is none of {}", model.generator, fmt::join(names, ", ")));
+        file.fail("generator",
+                  fmt::format("expected one of {}, found \"{}\"", fmt::join(names, ", "), model.generator));
     }
     model.input_dependent = kind->input_dependent;
     model.graph_changes = kind->graph_changes;

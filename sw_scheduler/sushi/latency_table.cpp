@@ -49,7 +49,7 @@ LatencyTable read_table(const std::string& path, const Supernet& supernet, const
         subgraph.name = entry.member("name").text();
         for (const JsonReader& slice : entry.member("slices").list()) {
             const std::vector<JsonReader> sizes = slice.list();
-            if (sizes.size() != 2) slice.fail("expected [kernels, channels]");
+            if (sizes.size() != 2) slice.fail("expected [kernels, channels], found another list");
             subgraph.slices.push_back({static_cast<std::uint32_t>(sizes[0].integer(0, UINT32_MAX)),
                                        static_cast<std::uint32_t>(sizes[1].integer(0, UINT32_MAX))});
         }
@@ -66,7 +66,7 @@ LatencyTable read_table(const std::string& path, const Supernet& supernet, const
     for (std::size_t s = 0; fits && s < table.subnets.size(); ++s)
         fits = table.subnets[s] == supernet.subnets[s].name && table.latency_us[s].size() == table.subgraphs.size();
     for (const SubGraph& subgraph : table.subgraphs) fits = fits && subgraph.slices.size() == supernet.tensors.size();
-    if (!fits) throw InputError(path, 0, "subnets", "the table was made for another supernet");
+    if (!fits) throw InputError(path, 0, "subnets", "expected a table of this supernet, found one of another");
     return table;
 }
 

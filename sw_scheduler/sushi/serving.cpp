@@ -178,7 +178,7 @@ std::unique_ptr<CachePolicy> make_cache_policy(const std::string& name, const Ca
     if (name == "lru") return std::make_unique<SharedBytesPolicy>(setup, true);
     if (name == "saved_bytes") return std::make_unique<SharedBytesPolicy>(setup, false);
     if (name == "oracle") return std::make_unique<OraclePolicy>(setup);
-    throw std::invalid_argument("no cache policy \"" + name + "\"");
+    throw std::invalid_argument("expected a known cache policy, found \"" + name + "\"");
 }
 
 }  // namespace switchyard::sched::sushi

@@ -144,19 +144,20 @@ std::vector<SubGraph> read_subgraphs(const std::string& path, const Supernet& su
         for (const auto& [name, value] : slices.nodes()) {
             const auto tensor = std::find_if(supernet.tensors.begin(), supernet.tensors.end(),
                                              [&name = name](const Tensor& t) { return t.name == name; });
-            if (tensor == supernet.tensors.end()) slices.fail(name, "the supernet has no such tensor");
+            if (tensor == supernet.tensors.end()) slices.fail(name, "expected a tensor of the supernet, found another");
             const std::vector<double> sizes = slices.numbers(name, 1, 1 << 20);
             if (sizes.size() != 2) slices.fail(name, "expected [kernels, channels], found another list");
             const WeightSlice slice{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1])};
             if (!(slice.shared_with(tensor->whole) == slice))
-                slices.fail(name, fmt::format("does not nest: the tensor has {} x {}", tensor->whole.kernels,
-                                              tensor->whole.channels));
+                slices.fail(name, fmt::format("expected a slice within the tensor of {} x {}, found a larger one",
+                                              tensor->whole.kernels, tensor->whole.channels));
             subgraph.slices[static_cast<std::size_t>(tensor - supernet.tensors.begin())] = slice;
         }
         mapping.finish();
         const std::uint64_t bytes = bytes_of(supernet, subgraph.slices);
         if (bytes > capacity)
-            mapping.fail("slices", fmt::format("has {} bytes, the persistent buffer {}", bytes, capacity));
+            mapping.fail("slices", fmt::format("expected at most the {} bytes of the persistent buffer, found {}",
+                                               capacity, bytes));
         subgraphs.push_back(std::move(subgraph));
     }
     reader.finish();

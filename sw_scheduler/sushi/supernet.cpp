@@ -70,7 +70,7 @@ int append_layer(const Supernet& supernet, SubNet& subnet, const MappingReader& 
     const auto found = std::find_if(supernet.tensors.begin(), supernet.tensors.end(),
                                     [&](const Tensor& candidate) { return candidate.name == tensor; });
     if (found == supernet.tensors.end())
-        from.fail("", fmt::format("does not nest: the supernet has no tensor {}", tensor));
+        from.fail("", fmt::format("expected a tensor of the supernet, found {}", tensor));
     const WeightSlice wanted = use.layer.weights();
     if (use.layer.side != found->side || wanted.kernels > found->whole.kernels ||
         wanted.channels > found->whole.channels)
@@ -159,21 +159,23 @@ SubNet read_listed_subnet(const Supernet& supernet, const std::vector<ListedLaye
             use.layer.width = input == nullptr ? supernet.width : input->layer.output_width();
         }
         if (use.layer.depthwise && use.layer.kernels != use.layer.channels)
-            mapping.fail("", fmt::format("depthwise layer {} has {} kernels for {} channels", listed.name,
-                                         use.layer.kernels, use.layer.channels));
+            mapping.fail("", fmt::format("expected as many kernels as channels in depthwise layer {}, found {} for {}",
+                                         listed.name, use.layer.kernels, use.layer.channels));
         if (use.layer.residual) {
             use.residual = subnet.layers[static_cast<std::size_t>(number_of_layer(listed.adds_input_of))].input;
             const std::uint32_t added = use.residual < 0
                                             ? supernet.channels
                                             : subnet.layers[static_cast<std::size_t>(use.residual)].layer.kernels;
             if (added != use.layer.kernels)
-                mapping.fail("", fmt::format("layer {} adds {} channels to {}", listed.name, added, use.layer.kernels));
+                mapping.fail("", fmt::format("expected as many channels as layer {} adds to, found {} for {}",
+                                             listed.name, added, use.layer.kernels));
         }
         last = append_layer(supernet, subnet, mapping, listed.name, use);
         numbers[listed.name] = last;
     }
-    if (!kernels.empty()) mapping.fail("kernels", fmt::format("the supernet has no layer {}", kernels.begin()->first));
-    if (subnet.layers.empty()) mapping.fail("kernels", "a SubNet has a layer at least");
+    if (!kernels.empty())
+        mapping.fail("kernels", fmt::format("expected a layer of the supernet, found {}", kernels.begin()->first));
+    if (subnet.layers.empty()) mapping.fail("kernels", "expected at least one layer, found none");
     return subnet;
 }
 
@@ -195,7 +197,7 @@ Supernet read_supernet(const std::string& path) {
         if (reader.has(key))
             *file = (std::filesystem::path(path).parent_path() / reader.text(key)).lexically_normal().string();
     if (supernet.weights.empty() != supernet.inputs.empty() || supernet.weights.empty() != supernet.logits.empty())
-        reader.fail("weights", "weights, inputs and logits belong together");
+        reader.fail("weights", "expected weights, inputs and logits together, found one without another");
     if (reader.has("input")) {
         MappingReader input = reader.mapping("input");
         supernet.channels = static_cast<std::uint32_t>(input.integer("channels", 1, 1 << 16));

@@ -59,7 +59,7 @@ std::vector<unsigned> read_lengths(const std::string& path) {
             lines.fail("", fmt::format("expected a length of 1 to {}, found {}", kLongest, shown(lines.line())));
         lengths.push_back(length);
     }
-    if (lengths.empty()) throw InputError(path, 0, "", "no lengths");
+    if (lengths.empty()) throw InputError(path, 0, "", "expected lengths, found none");
     return lengths;
 }
 
@@ -72,14 +72,14 @@ std::vector<TreeOrder> read_trees(const std::string& path) {
         for (const char c : lines.line()) {
             if (c == ' ' || c == '\t') continue;
             if (c != '0' && c != '1') lines.fail("", "expected 0 and 1, found " + shown(std::string(1, c)));
-            if (c == '1' && roots < 2) lines.fail("", "an inner node without two children");
+            if (c == '1' && roots < 2) lines.fail("", "expected two children of an inner node, found others");
             roots = c == '1' ? roots - 1 : roots + 1;
             tree.push_back(c == '1' ? 1 : 0);
         }
-        if (roots != 1) lines.fail("", fmt::format("{} roots instead of one", roots));
+        if (roots != 1) lines.fail("", fmt::format("expected one root, found {}", roots));
         trees.push_back(std::move(tree));
     }
-    if (trees.empty()) throw InputError(path, 0, "", "no trees");
+    if (trees.empty()) throw InputError(path, 0, "", "expected trees, found none");
     return trees;
 }
 

@@ -78,7 +78,8 @@ std::string beside(const std::string& file, const std::string& named) {
 
 /// A network of one path: the step of the log, with its times.
 TrainingNetwork recorded_network(const TrainingNetworkConfig& config, const std::string& file) {
-    if (config.log.empty()) throw InputError(file, 0, "training.log", "missing: the log of a recorded network");
+    if (config.log.empty())
+        throw InputError(file, 0, "training.log", "expected the log of a recorded network, found none");
     TrainingNetwork network;
     network.name = config.network;
     network.file = file;
@@ -229,16 +230,18 @@ TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const
         throw InputError(file, 0, "training.log", "expected none, found one; set network: recorded");
     const auto kind =
         std::find_if(kinds().begin(), kinds().end(), [&](const Kind& k) { return k.name == config.network; });
-    if (kind == kinds().end()) throw InputError(file, 0, "training.network", "unknown: " + config.network);
+    if (kind == kinds().end())
+        throw InputError(file, 0, "training.network", "expected a known network, found " + config.network);
     if (config.network.find("bert") != std::string::npos && config.width % config.heads != 0)
         throw InputError(file, 0, "training.heads",
-                         fmt::format("{} heads do not divide a width of {}", config.heads, config.width));
+                         fmt::format("expected a divisor of the width, {}, found {}", config.width, config.heads));
     if (config.network == "evoformer" && config.width % 64 != 0)
-        throw InputError(file, 0, "training.width", "the Evoformer's is a multiple of 64");
+        throw InputError(file, 0, "training.width",
+                         "expected a multiple of 64 for the Evoformer, found another number");
     if (!kind->tree && config.network != "evoformer" && config.network.find("bert") == std::string::npos &&
         config.blocks % config.segment != 0)
         throw InputError(file, 0, "training.segment",
-                         fmt::format("{} does not divide {} blocks", config.segment, config.blocks));
+                         fmt::format("expected a divisor of {} blocks, found {}", config.blocks, config.segment));
     TrainingNetwork network;
     network.name = config.network;
     network.file = file;
@@ -275,7 +278,8 @@ TrainingNetwork read_training_network(const std::string& path, const GpuDescript
     ConfigReader reader(root[kSection], path, kSection, &overrides);
     describe(reader, config);
     reader.finish();
-    if (config.p90 < config.median) throw InputError(path, line_of(root[kSection]), "training.p90", "below the median");
+    if (config.p90 < config.median)
+        throw InputError(path, line_of(root[kSection]), "training.p90", "expected the median or more, found less");
     TrainingNetwork network = make_training_network(config, gpu, path);
     if (const std::string name = section_text(root, "name"); !name.empty()) network.name = name;
     return network;

@@ -58,5 +58,6 @@ TEST_CASE("pilot files of another version or network, and damaged ones, are refu
     write_text(half, text.substr(0, text.size() / 2));
     check_both(half, kUgan, {"half.json:1: expected JSON, found other text from byte "});
     check_both(small_pilot(), "configs/workloads/dynn_offload/tree_cnn.yaml",
-               {"pilot.json: trained_on: ugan: no network of type convolution, which tree_cnn is"});
+               {"pilot.json: trained_on: expected a pilot trained on the network's type, found ugan, not convolution, "
+                "the type of tree_cnn"});
 }

@@ -141,8 +141,9 @@ TEST_CASE("four Adyna chips and their links in one simulation", "[cli][expert_pa
 TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_parallel]") {
     const std::string placement = scratch("placement.yaml");
     write_text(placement, "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 3, 3]\n");
-    check_refused(sy_sim(command(4, "--set cluster.placement_file=" + placement)),
-                  {"placement.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 8"});
+    check_refused(
+        sy_sim(command(4, "--set cluster.placement_file=" + placement)),
+        {"placement.yaml:3: routers.experts: branch 2: expected at most 2 of 8 branches on device 0, found more"});
     check_refused(sy_sim(command(16, "")), {"experts.yaml:12: layers.experts: has 8 branches for 16 chips"});
     check_refused(sy_sim(command(4, "--set cluster.all_to_all=dense")), {"--set: cluster.all_to_all:", "dense"});
     check_refused(sy_sim(command(4, "--set chip.columns=0")), {"--set: chip.columns:"});
@@ -151,5 +152,6 @@ TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_paralle
     check_refused(sy_sim(command(4, "--set pe_array.nothing=1")), {"pe_array.nothing"});
     const std::string static_chain = fmt::format(
         "baseline expert-parallel testbenches/data/static_chain.yaml --platform {} --batches 1", platform_of(4));
-    check_refused(sy_sim(static_chain), {"static_chain.yaml: layers: no switch"});
+    check_refused(sy_sim(static_chain),
+                  {"static_chain.yaml: layers: expected a switch with experts to place, found none"});
 }

@@ -146,9 +146,11 @@ TEST_CASE("sy-sim link: NCCL's costs lengthen small all-reduces", "[link][cli]")
 TEST_CASE("sy-sim link: bad topologies and options are refused", "[link][cli][bad]") {
     CHECK(link_of("gpu0", "gpu0").status == 0);
     check_refused(link_of("  - {between: [gpu1, hub], kind: wire}\n", ""), {"pair.yaml:", "links", "gpu1"});
-    check_refused(link_of("[gpu1, hub]", "[gpu7, hub]"), {"pair.yaml:9: links[1].between: unknown node gpu7"});
+    check_refused(link_of("[gpu1, hub]", "[gpu7, hub]"),
+                  {"pair.yaml:9: links[1].between: expected a known node, found gpu7"});
     check_refused(link_of("gb_per_s: 10", "gb_per_s: 0"), {"pair.yaml:6: kinds.wire.gb_per_s", "above zero"});
-    check_refused(link_of("kind: wire}\n", "kind: rope}\n"), {"pair.yaml:8: links[0].kind: unknown kind rope"});
+    check_refused(link_of("kind: wire}\n", "kind: rope}\n"),
+                  {"pair.yaml:8: links[0].kind: expected a known kind, found rope"});
     check_refused(link_of("devices: 2", "device: 2"), {"pair.yaml:", "device"});
     check_refused(sy_sim("link no/such.yaml"), {"no/such.yaml"});
     check_refused(sy_sim("link"), {"expected a topology file or --family, found neither or both"});
@@ -156,7 +158,8 @@ TEST_CASE("sy-sim link: bad topologies and options are refused", "[link][cli][ba
                   {"expected a topology file or --family, found neither or both"});
     check_refused(sy_sim("link --family star"), {"--family"});
     check_refused(sy_sim("link " + kCube + " --collective broadcast"), {"--collective", "broadcast"});
-    check_refused(sy_sim("link " + kCube + " --devices 9"), {"dgx1v.yaml: dgx1v has 8 devices"});
+    check_refused(sy_sim("link " + kCube + " --devices 9"),
+                  {"dgx1v.yaml: dgx1v: expected at most 8 devices, found more"});
     check_refused(sy_sim("link " + kCube + " --from 3 --to 3"), {"a message from device 3 to 3"});
     check_refused(sy_sim("link " + kCube + " --to 8"),
                   {"a message from device 0 to 8: expected two of 8 devices, found others"});

@@ -95,7 +95,8 @@ TEST_CASE("logs of recorded steps that are truncated or missing are refused", "[
     write_text(network, "training: {network: recorded, log: nowhere.log}\n");
     check_refused(run("dtr", network, "1"), {"nowhere.log"});
     write_text(network, "training: {network: recorded}\n");
-    check_refused(run("dtr", network, "1"), {"step.yaml", "training.log: missing"});
+    check_refused(run("dtr", network, "1"),
+                  {"step.yaml", "training.log: expected the log of a recorded network, found none"});
     write_text(network, "training: {network: lstm, log: step.log}\n");
     check_refused(run("dtr", network, "1"),
                   {"step.yaml", "training.log: expected none, found one; set network: recorded"});

@@ -121,14 +121,14 @@ TEST_CASE("networks whose experts have no device of their own are refused with o
                            "  - {name: s, kind: switch, from: a, gate: g}\n"
                            "  - {name: b, kind: matmul, from: s.1, out_channels: 8}\n"
                            "  - {name: m, kind: merge, from: [s.0, b]}\n") ==
-          "file.yaml:9: layers.m: takes \"s.0\", which no layer of an expert computes");
+          "file.yaml:9: layers.m: expected inputs that layers of experts compute, found \"s.0\"");
     CHECK(division_refusal(read_file("testbenches/data/static_chain.yaml", 1 << 20)) ==
-          "file.yaml: layers: no switch, so there are no experts to place");
+          "file.yaml: layers: expected a switch with experts to place, found none");
     CHECK(division_refusal(
               with_text("{name: head, kind: matmul, out_channels: 10}",
                         "{name: side, kind: matmul, from: embed, out_channels: 48}\n"
                         "  - {name: head, kind: matmul, from: mixed, out_channels: 48, fused: [{add: side}]}")) ==
-          "file.yaml:16: layers.head: stands behind the experts and takes \"side\", which is not");
+          "file.yaml:16: layers.head: expected inputs behind the experts, as this layer is, found \"side\"");
 }
 
 namespace {
@@ -272,19 +272,19 @@ TEST_CASE("a placement from a file", "[brainstorm][experts][bad]") {
     CHECK(read_placement(file, {{"a", 3}, {"b", 2}}, 2) == std::vector<Placement>{{0, 1, 1}, {1, 0}});
 
     CHECK(placement_refusal("devices: 4\nrouters: {experts: [0, 0, 1, 1]}\n") ==
-          "file.yaml:1: devices: is 4, the platform has 2");
+          "file.yaml:1: devices: expected the 2 devices of the platform, found 4");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 0, 0, 1]\n") ==
-          "file.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 4");
+          "file.yaml:3: routers.experts: branch 2: expected at most 2 of 4 branches on device 0, found more");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts:\n    - 0\n    - 2\n    - 1\n    - 1\n") ==
           "file.yaml:5: routers.experts: branch 1: expected a device from 0 to 1, found another");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1]\n") ==
-          "file.yaml:3: routers.experts: places 3 of 4 branches");
+          "file.yaml:3: routers.experts: expected the devices of 4 branches, found 3");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0, 0]\n") ==
-          "file.yaml:3: routers.experts: has 4 branches");
+          "file.yaml:3: routers.experts: expected at most 4 branches, found more");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: 1\n") ==
           "file.yaml:3: routers.experts: expected a list of the device of each branch, found none");
     CHECK(placement_refusal("devices: 2\nrouters:\n  expert: [0, 1, 1, 0]\n") ==
           "file.yaml:3: routers.experts: expected a value, found nothing");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0]\n  more: [0]\n") ==
-          "file.yaml:4: routers.more: the network has no such router");
+          "file.yaml:4: routers.more: expected a router of the network, found another");
 }

@@ -111,7 +111,8 @@ TEST_CASE("the loop of PyTorch visits all experts and waits twice for each", "[f
 }
 
 TEST_CASE("loads that do not fit are refused", "[fusion]") {
-    CHECK_THROWS_WITH(routed(BranchDesign::einsum, 16), "a load of 20 cells, the capacity is 16");
+    CHECK_THROWS_WITH(routed(BranchDesign::einsum, 16),
+                      "expected a load of at most the capacity of 16 cells, found 20");
     const RoutedNetwork network = moe_network();
     StageCompiler compiler(network, BranchDesign::serial, {}, &plain_kernel, {});
     CHECK_THROWS_AS(compiler.branches(0, {16}, 64, 0), InputError);

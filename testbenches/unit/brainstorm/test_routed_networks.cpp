@@ -179,11 +179,12 @@ TEST_CASE("descriptions that make no sense are refused with file, line and key",
     CHECK_THAT(refusal(begin + "router: {kind: switch}\n" + end), ContainsSubstring("router.branches"));
     CHECK_THAT(refusal(begin + "router: {kind: switch, branches: 2, capacity: 0}\n" + end),
                ContainsSubstring(".yaml:4: router.capacity"));
-    CHECK_THAT(refusal(begin + "router: {kind: hash, branches: 2}\n" + end), ContainsSubstring("router: not the kind"));
+    CHECK_THAT(refusal(begin + "router: {kind: hash, branches: 2}\n" + end),
+               ContainsSubstring("router: expected the kind of router that this network has, found another"));
     CHECK_THAT(refusal(begin + end), ContainsSubstring("router"));
     CHECK_THAT(refusal("name: a\ngenerator: live_sx\n"), ContainsSubstring("generator"));
     CHECK_THAT(refusal(begin + "router: {kind: switch, branches: 2}\nroutes: {kind: weights, weights: [0, 0]}\n"),
-               ContainsSubstring(".yaml:5: routes.weights: all are zero"));
+               ContainsSubstring(".yaml:5: routes.weights: expected a weight above zero, found none"));
     CHECK_THAT(refusal(begin + "ptches: 4\nrouter: {kind: switch, branches: 2}\n" + end), ContainsSubstring("ptches"));
     const std::string moe =
         "name: a\ngenerator: switch_transformer\nrouter: {kind: top_k, branches: 4}\nroutes: {kind: zipf}\n";

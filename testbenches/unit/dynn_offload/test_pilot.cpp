@@ -332,7 +332,8 @@ TEST_CASE("a trace file gives the trace that was written; a damaged one is an er
     for (std::size_t i = 0; i < read.samples.size(); ++i) CHECK(read.samples[i].features == trace.samples[i].features);
     const std::string text = file.text();
     write_file(text.substr(0, text.rfind('\n', text.size() - 2) + 1), file.path());
-    CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring("39 of 40 samples: the trace is cut off"));
+    CHECK_THROWS_WITH(read_trace(file.path()),
+                      ContainsSubstring("expected 40 samples, found 39; the trace is cut off"));
     write_file(text.substr(0, text.size() - 9), file.path());
     CHECK_THROWS_WITH(read_trace(file.path()), ContainsSubstring(":49: expected JSON, found other text from byte "));
     write_file("1\n", file.path());

@@ -134,7 +134,7 @@ TEST_CASE("experts are where a file or the profile places them", "[expert_parall
 TEST_CASE("what is wrong with several chips is one line", "[expert_parallel][bad]") {
     CHECK(refusal(kFour, {{"cluster.placement_file", "placement.yaml"}}, kExperts,
                   "devices: 4\nrouters:\n  experts: [0, 0, 0, 1, 1, 2, 2, 3]\n") ==
-          "placement.yaml:3: routers.experts: branch 2: device 0 takes 2 branches of 8");
+          "placement.yaml:3: routers.experts: branch 2: expected at most 2 of 8 branches on device 0, found more");
     CHECK(refusal("links: {devices: 4}\ncluster: {chip_design: formula}\n") ==
           "platform.yaml: links: expected a `topology` or a `family` for several devices, found neither");
     CHECK(refusal("links: {devices: 4, family: ring}\ncluster: {chip_design: no-chip}\n").find("no-chip") !=

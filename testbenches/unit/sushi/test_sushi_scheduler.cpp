@@ -150,10 +150,12 @@ TEST_CASE("a supernet file: what is wrong is one line", "[sushi]") {
     refuses(std::string(kTwoLayers) + "subnets: [{name: s, kernels: {a: 32, b: 8}}]\n",
             "switchyard_supernet.yaml:7: subnets.s: does not nest: expected for layer a a tensor of at least 32 x 3 x "
             "3x3, found 16 x 3 x 3x3");
-    refuses(std::string(kTwoLayers) + "subnets: [{name: s, kernels: {a: 16, c: 8}}]\n", "the supernet has no layer c");
+    refuses(std::string(kTwoLayers) + "subnets: [{name: s, kernels: {a: 16, c: 8}}]\n",
+            "expected a layer of the supernet, found c");
     refuses(std::string(kTwoLayers) + "subnets: [{name: s, kernels: {a: 16}, depth: 3}]\n", "depth");
     refuses(std::string(kTwoLayers) + "subnets: []\n", "subnets");
-    refuses(std::string(kTwoLayers) + "weights: here\nsubnets: [{name: s}]\n", "belong together");
+    refuses(std::string(kTwoLayers) + "weights: here\nsubnets: [{name: s}]\n",
+            "expected weights, inputs and logits together, found one without another");
     refuses(
         "name: x\nfamily: ofa_resnet50\naccuracy_source: none\nsubnets:\n"
         "  - {name: wide, depth: [0,0,0,0], expand: [.2,.2,.2,.2], width: [1,1,1,1,1,1.2]}\n",
@@ -161,7 +163,7 @@ TEST_CASE("a supernet file: what is wrong is one line", "[sushi]") {
     refuses(
         "name: x\nfamily: ofa_mobilenet_v3\naccuracy_source: none\nsubnets:\n"
         "  - {name: k9, depth: [2,2,2,2,2], expand: [3,3,3,3,3], kernel: [9,3,3,3,3]}\n",
-        "no tensor s1.b0.depthwise9");
+        "expected a tensor of the supernet, found s1.b0.depthwise9");
 }
 
 TEST_CASE("candidate SubGraphs are slices close to the buffer's size", "[sushi]") {
@@ -189,8 +191,9 @@ TEST_CASE("candidate SubGraphs are slices close to the buffer's size", "[sushi]"
     const std::vector<SubGraph> read = read_subgraphs(file.path(), supernet, 16 * 16 * 9 + 8 * 32 * 9);
     REQUIRE(read.size() == 1);
     CHECK(bytes_of(supernet, read.front().slices) == 16 * 16 * 9 + 8 * 32 * 9);
-    CHECK_THROWS_WITH(read_subgraphs(file.path(), supernet, 100),
-                      ContainsSubstring("subgraphs.g.slices: has 4608 bytes, the persistent buffer 100"));
+    CHECK_THROWS_WITH(
+        read_subgraphs(file.path(), supernet, 100),
+        ContainsSubstring("subgraphs.g.slices: expected at most the 100 bytes of the persistent buffer, found 4608"));
 }
 
 TEST_CASE("which SubNet a query gets", "[sushi]") {
@@ -261,7 +264,7 @@ TEST_CASE("a latency table comes back from its file, for its platform and supern
     CHECK_THROWS_WITH(read_table(file.path(), supernet, "another"),
                       ContainsSubstring("switchyard_table.json: platform: the table was made for another platform"));
     CHECK_THROWS_WITH(read_table(file.path(), read_supernet(kWorkloads + "ofa_resnet50.yaml"), "test"),
-                      ContainsSubstring("another supernet"));
+                      ContainsSubstring("expected a table of this supernet, found one of another"));
     const SushiFile broken("switchyard_broken.json", "{\"format\": \"switchyard-latency-table\"}");
     CHECK_THROWS_WITH(read_table(broken.path(), supernet, "test"),
                       ContainsSubstring("version: expected a value, found nothing"));
