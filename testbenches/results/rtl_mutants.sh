@@ -34,4 +34,4 @@ for block in fp pe_array dispatcher network_interface router scheduling_window d
     fi
     python3 -B testbenches/results/lib/rtl_proofs.py <"$reports/$block.md"
 done
-inputs testbenches/cosim/mutation/{mutate.py,selected.tsv,survivors.tsv} rtl/{common,pe_array,dispatcher,network_interface,router,scheduling_window,dot_product_array}/*.sv
+inputs testbenches/cosim/mutation/{mutate.py,selected.tsv,survivors.tsv} 'rtl/*/*.sv'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -14,7 +15,8 @@
 
 namespace switchyard::testing {
 
-/// Weights, windows and idle cycles in any order; values at the ends of their range more often than elsewhere.
+/// Weights, windows and idle cycles in any order; values at the ends of their range more often than elsewhere, so that
+/// the largest sums and the smallest occur.
 class CoreTraffic {
 public:
     CoreTraffic(const sched::DotProductShape& shape, std::uint64_t seed)
@@ -28,10 +30,12 @@ public:
                                           : Kind::idle;
         in_.row = sent_ < shape_.rows ? static_cast<std::uint32_t>(sent_) : random_.integer(0, shape_.rows - 1);
         ++sent_;
-        const bool extreme = random_.chance(0.2);
+        const bool extreme = random_.chance(0.2), largest = random_.chance(0.1);
+        const std::int8_t end = random_.chance(0.8) ? -128 : 127;
         for (std::int8_t& byte : in_.bytes)
-            byte = extreme ? (random_.chance(0.8) ? -128 : 127)
-                           : static_cast<std::int8_t>(static_cast<int>(random_.integer(0, 255)) - 128);
+            byte = largest   ? end
+                   : extreme ? (random_.chance(0.8) ? -128 : 127)
+                             : static_cast<std::int8_t>(static_cast<int>(random_.integer(0, 255)) - 128);
         return in_;
     }
 
@@ -42,23 +46,27 @@ private:
     std::uint64_t sent_ = 0;
 };
 
-/// Passes of any size, stride and band, with any pixels.
+/// Passes of any size, stride and band, with any pixels. The widest rows, the most rows, the first and the last band
+/// and the largest stride that the RTL's inputs hold occur more often than others.
 class LinePasses {
 public:
-    LinePasses(std::uint32_t side, std::uint32_t max_width, std::uint64_t seed)
-        : side_(side), max_width_(max_width), random_(seed, side) {}
+    LinePasses(std::uint32_t side, std::uint32_t max_width, std::uint32_t max_height, std::uint64_t seed)
+        : side_(side), max_width_(max_width), max_height_(max_height), random_(seed, side) {}
 
     /// The next pass, and how many pixels it has: those of its rows, and as many behind them as push out the last
     /// window.
     std::uint64_t begin(hw::LineBufferPass& pass) {
         sched::Convolution layer;
         layer.side = side_;
-        // The largest stride, row and width that the pins hold more often than others.
-        layer.stride = random_.chance(0.2) ? kMaxStride : random_.integer(1, 3);
-        layer.height = random_.chance(0.2) ? max_width_ - side_ / 2 : random_.integer(1, 9);
+        layer.stride = random_.chance(0.1) ? random_.integer(4, kMaxStride) : random_.integer(1, 3);
+        layer.height = random_.chance(0.1) ? max_height_ : random_.integer(1, 9);
         layer.width = random_.chance(0.2) ? max_width_ : random_.integer(1, 9);
-        const std::uint32_t first = random_.integer(0, layer.output_height() - 1);
-        const sched::RowBand band = sched::row_band(layer, first, random_.integer(first + 1, layer.output_height()));
+        const std::uint32_t end = layer.output_height();
+        const std::uint32_t first = random_.chance(0.3)   ? 0
+                                    : random_.chance(0.5) ? end - 1
+                                                          : random_.integer(0, end - 1);
+        const sched::RowBand band =
+            sched::row_band(layer, first, random_.chance(0.5) ? end : random_.integer(first + 1, end));
         pass = hw::LineBufferPass::of(layer, band);
         pass.zero = pixel();
         return pass.fill + sched::pass_cycles(layer, band).stream;
@@ -67,8 +75,9 @@ public:
     bool pauses() { return random_.chance(0.1); }
 
 private:
-    static constexpr std::uint32_t kMaxStride = 7;
-    std::uint32_t side_, max_width_;
+    static constexpr std::uint32_t kMaxStride = 7;  // STRIDE_WIDTH
+
+    std::uint32_t side_, max_width_, max_height_;
     RandomSource random_;
 };
 
@@ -111,16 +120,16 @@ public:
         std::deque<std::pair<bool, std::int8_t>> expected{{false, 0}, {false, 0}, {false, 0}};
         Top& top = this->top_;
         for (std::uint64_t i = 0; i < cycles; ++i) {
-            const hw::QuantisedMultiplier multiplier{
-                static_cast<std::int32_t>(random.integer(0, 0x7FFFFFFF) >>
-                                          (random.chance(0.2) ? random.integer(0, 30) : 0)),
-                random.chance(0.3) ? random.integer(0, 2) : random.integer(0, 31)};
+            hw::QuantisedMultiplier used{static_cast<std::int32_t>(random.integer(0, 0x7FFFFFFF) >>
+                                                                   (random.chance(0.2) ? random.integer(0, 30) : 0)),
+                                         random.chance(0.3) ? random.integer(0, 2) : random.integer(0, 31)};
             // Small sums, in which ties are frequent, and any.
             std::int32_t accumulator =
                 static_cast<std::int32_t>(random.integer(0, 0xFFFFFFFF) >> random.integer(0, 31));
             if (random.chance(0.5)) accumulator = static_cast<std::int32_t>(~static_cast<std::uint32_t>(accumulator));
-            hw::QuantisedMultiplier used = multiplier;
+            if (random.chance(0.1)) accumulator = beside_power(random);
             if (random.chance(0.3)) used.m0 = 1 << 30;
+            if (random.chance(0.1)) used.m0 = std::max(0, beside_power(random));
             if (random.chance(0.02)) {
                 // The last product below a tie.
                 accumulator = 1;
@@ -145,6 +154,14 @@ public:
         return "";
     }
     void save_coverage(const std::string& file) const { Model::save_coverage(file); }
+
+private:
+    /// A power of two, or one more or less, of either sign, with the ends of the range: at these a carry goes far.
+    static std::int32_t beside_power(RandomSource& random) {
+        const std::int64_t value = (std::int64_t{1} << random.integer(0, 31)) + random.integer(0, 2) - std::int64_t{1};
+        return static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(random.chance(0.5) ? value : -value, INT32_MIN, INT32_MAX));
+    }
 };
 
 }  // namespace switchyard::testing

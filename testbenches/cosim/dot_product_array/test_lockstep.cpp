@@ -39,7 +39,7 @@ TEST_CASE("line buffer: random passes in lockstep, for each window", "[cosim]") 
     for (const std::uint32_t side : {3U, 5U, 7U}) {
         INFO(side);
         const auto line = rtl::make_line_buffer("lockstep", side, "line_buffer");
-        LinePasses passes(side, 256, random_seed());
+        LinePasses passes(side, 256, 511, random_seed());
         std::vector<std::int8_t> window(std::size_t{side} * side);
         std::uint64_t windows = 0;
         for (int p = 0; p < 200; ++p) {
@@ -58,7 +58,7 @@ TEST_CASE("line buffer: random passes in lockstep, for each window", "[cosim]") 
 
 TEST_CASE("line buffer: coverage", "[cosim][coverage]") {
     rtl::VerilatedLineBuffer<Vline_buffer_covered, false> covered(16);
-    LinePasses passes(3, 16, random_seed());
+    LinePasses passes(3, 16, 15, random_seed());
     std::uint64_t windows = 0;
     CHECK(line_buffer_differs(covered, passes, 3, 1500, windows) == "");
     CHECK(windows > 10000);
@@ -71,7 +71,7 @@ TEST_CASE("line buffer: lockstep finds a fault and leaves its waveform; sizes wi
     {
         rtl::LockstepLineBuffer line("faulty_line",
                                      std::make_unique<rtl::VerilatedLineBuffer<Vline_buffer_faulty, true>>(16));
-        LinePasses passes(3, 16, random_seed());
+        LinePasses passes(3, 16, 15, random_seed());
         std::vector<std::int8_t> window(9);
         try {
             for (int p = 0; p < 100; ++p) {

@@ -31,7 +31,7 @@ std::string array_differs() {
 
 std::string line_differs() {
     rtl::VerilatedLineBuffer<Vline_buffer_mutants, false> line(16);
-    LinePasses passes(5, 16, random_seed());
+    LinePasses passes(5, 16, 15, random_seed());
     std::uint64_t windows = 0;
     return line_buffer_differs(line, passes, 5, 200, windows);
 }

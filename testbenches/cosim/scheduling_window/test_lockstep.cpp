@@ -17,20 +17,17 @@
 
 using namespace switchyard;
 using Catch::Matchers::ContainsSubstring;
+using test::kWindowRates;
 using test::run_traffic;
 using test::WindowTraffic;
 using testing::random_seed;
 
 namespace {
 
-/// Busy, with lists that block; idle; completions that come at once.
-const std::vector<WindowTraffic::Rates> kRates{
-    {0.9, 0.9, 0.9, 0.05, 0.3}, {0.02, 0.5, 0.3, 0.02, 0.1}, {0.7, 1.0, 0.9, 0.9, 0.6}, {0.9, 1.0, 0.03, 0.5, 0.05}};
-
 void random_operations(const hw::WindowShape& shape, std::uint64_t operations) {
-    for (std::size_t i = 0; i < kRates.size(); ++i) {
+    for (std::size_t i = 0; i < kWindowRates.size(); ++i) {
         const auto window = rtl::make_window_core("lockstep", shape, "window");
-        WindowTraffic traffic(shape, random_seed() + i, kRates[i]);
+        WindowTraffic traffic(shape, random_seed() + i, kWindowRates[i]);
         INFO("slots " << shape.slots << ", rates " << i);
         CHECK(run_traffic(*window, traffic, operations) == "");
     }
@@ -70,9 +67,9 @@ TEST_CASE("scheduling window: the streams of ACE's workloads in lockstep", "[cos
 
 TEST_CASE("scheduling window: coverage", "[cosim][coverage]") {
     const hw::WindowShape shape{3, 3};
-    for (std::size_t i = 0; i < kRates.size(); ++i) {
+    for (std::size_t i = 0; i < kWindowRates.size(); ++i) {
         rtl::VerilatedWindow<Vscheduling_window_covered, false> window(shape);
-        WindowTraffic traffic(shape, random_seed() + i, kRates[i]);
+        WindowTraffic traffic(shape, random_seed() + i, kWindowRates[i]);
         CHECK(run_traffic(window, traffic, 3000) == "");
         window.save_coverage(std::string(SWITCHYARD_COVERAGE_FOLDER) + "/scheduling_window_" + std::to_string(i) +
                              ".dat");

@@ -31,11 +31,7 @@ std::string differs(const hw::WindowShape& shape, const WindowTraffic::Rates& ra
 }
 
 std::string regression(const Mutant&) {
-    const std::vector<WindowTraffic::Rates> kinds{{0.9, 0.9, 0.9, 0.05, 0.3},
-                                                  {0.02, 0.5, 0.3, 0.02, 0.1},
-                                                  {0.7, 1.0, 0.9, 0.9, 0.6},
-                                                  {0.9, 1.0, 0.03, 0.5, 0.05}};
-    for (const WindowTraffic::Rates& rates : kinds)
+    for (const WindowTraffic::Rates& rates : test::kWindowRates)
         for (const hw::WindowShape& shape : {hw::WindowShape{4, 5}, hw::WindowShape{4, 255}}) {
             const std::string found = differs(shape, rates, random_seed());
             if (!found.empty()) return found;

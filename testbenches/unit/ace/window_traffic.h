@@ -19,6 +19,7 @@ class WindowTraffic {
 public:
     struct Rates {
         double entry = 0.5, upstream = 0.8, dispatch = 0.5, complete = 0.1, depends = 0.2;
+        double stays = 0;  ///< of the kernels that execute only the last one may complete, unless nothing else moves
     };
 
     WindowTraffic(const hw::WindowShape& shape, std::uint64_t seed) : shape_(shape), random_(seed, 77) {}
@@ -43,10 +44,7 @@ public:
         in.entry_count = static_cast<std::uint8_t>(entry_.upstream.size());
         in.upstream_valid = !upstream_.empty() && random_.chance(rates_.upstream);
         if (!upstream_.empty()) in.upstream_id = upstream_.front();
-        if (!completes_ && !executing_.empty() && random_.chance(rates_.complete)) {
-            completes_ = true;
-            complete_id_ = executing_[random_.integer(0, static_cast<unsigned>(executing_.size()) - 1)];
-        }
+        if (!completes_ && !executing_.empty() && random_.chance(rates_.complete)) complete();
         in.complete_valid = completes_;
         in.complete_id = complete_id_;
         return in;
@@ -105,6 +103,13 @@ private:
     bool executes(sched::ace::KernelId id) const {
         return std::find(executing_.begin(), executing_.end(), id) != executing_.end();
     }
+    void complete() {
+        const bool stays = rates_.stays > 0 && random_.chance(rates_.stays) && still_ < kStayCycles;
+        if (stays && executing_.size() == 1) return;
+        const auto last = static_cast<unsigned>(executing_.size()) - 1;
+        completes_ = true;
+        complete_id_ = executing_[stays ? last : random_.integer(0, last)];
+    }
     void offer() {
         if (recorded_) {
             if (next_ == entries_.size()) return;
@@ -122,6 +127,8 @@ private:
         upstream_.insert(upstream_.end(), entry_.upstream.begin(), entry_.upstream.end());
     }
 
+    static constexpr std::uint64_t kStayCycles = 300;
+
     hw::WindowShape shape_;
     RandomSource random_;
     Rates rates_;
@@ -136,6 +143,13 @@ private:
     std::map<sched::ace::KernelId, std::set<sched::ace::KernelId>> inside_;  ///< with those that it waits for
     std::vector<sched::ace::KernelId> executing_;
 };
+
+/// Busy, with lists that block; idle; completions that come at once; a full window; kernels that stay while as many as
+/// the host's list has come and go; lists of all ids that there are.
+inline const std::vector<WindowTraffic::Rates> kWindowRates{
+    {0.9, 0.9, 0.9, 0.05, 0.3},  {0.02, 0.5, 0.3, 0.02, 0.1},        {0.7, 1.0, 0.9, 0.9, 0.6},
+    {0.9, 1.0, 0.03, 0.5, 0.05}, {0.9, 1.0, 0.9, 0.9, 0.01, 0.9998}, {0.9, 1.0, 0.1, 0.9, 0.01, 0.9995},
+    {0.9, 1.0, 0.9, 0.9, 1.0}};
 
 /// Runs `window` until `operations` kernels have come in or completed, or a recorded stream is through: "" or what went
 /// wrong.

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# A page of results in a scratch tree: results/lib/check.sh has to find a file that has changed, one that is missing, and one
+# that is added where the page names all files of such names.
+set(page ${SCRATCH}/docs/results/a.md)
+file(REMOVE_RECURSE ${SCRATCH})
+file(WRITE ${SCRATCH}/rtl/a/one.sv "one\n")
+file(WRITE ${SCRATCH}/selected.tsv "a\n")
+execute_process(
+  COMMAND bash -c "source ${LIB}/inputs.sh; inputs selected.tsv 'rtl/*/*.sv'" WORKING_DIRECTORY ${SCRATCH}
+  OUTPUT_VARIABLE inputs COMMAND_ERROR_IS_FATAL ANY)
+file(WRITE ${page} "A page.\n${inputs}")
+
+function(check_result expected)
+  execute_process(COMMAND ${LIB}/check.sh ${SCRATCH} RESULT_VARIABLE status OUTPUT_VARIABLE output)
+  if(expected STREQUAL "")
+    if(NOT status EQUAL 0)
+      message(SEND_ERROR "a page that is current is refused:\n${output}")
+    endif()
+  elseif(status EQUAL 0 OR NOT output MATCHES "docs/results/a.md: ${expected}")
+    message(SEND_ERROR "not refused with \"${expected}\": status ${status}, output \"${output}\"")
+  endif()
+endfunction()
+check_result("")
+file(WRITE ${SCRATCH}/selected.tsv "b\n")
+check_result("selected.tsv was [0-9a-f]+ and is [0-9a-f]+; run ./run results a")
+file(REMOVE ${SCRATCH}/selected.tsv)
+check_result("selected.tsv was [0-9a-f]+ and is missing")
+file(WRITE ${SCRATCH}/selected.tsv "a\n")
+check_result("")
+file(WRITE ${SCRATCH}/rtl/a/two.sv "two\n")
+check_result("rtl/\\*/\\*.sv was [0-9a-f]+ and is [0-9a-f]+")
+file(REMOVE ${SCRATCH}/rtl/a/two.sv)
+check_result("")
+file(WRITE ${page} "A page.\n")
+check_result("names no inputs")
