@@ -113,7 +113,8 @@ TEST_CASE("shares, utilisations and busy times of every design lie in 0 to 1", "
             const auto special = kSpecial.find(design_name);
             const Run& run = special != kSpecial.end() ? special->second : kRuns.at(name);
             const unsigned looked = check_shares(report_of(design_name, run, ""), false, "");
-            CHECK((looked > 0) == (name != "sushi"));  // which has accuracies in per cent alone
+            // Accuracies in per cent, and ratios that may exceed 1.
+            CHECK((looked > 0) == (name != "sushi" && name != "dynn_offload"));
         }
     }
     CHECK(seen.size() == kRuns.size());

@@ -44,10 +44,12 @@ TEST_CASE("a factory names the choices, or the factory that makes the RTL", "[co
                           ContainsSubstring("noc.impl: expected packet, flit, rtl or lockstep, found x"));
         for (const char* impl : {"rtl", "lockstep"}) {
             noc.impl = impl;
-            CHECK_THROWS_WITH(hw::make_network(impl, noc, registry, {0, 1}),
-                              ContainsSubstring(std::string("noc.impl: ") + impl +
-                                                " is RTL, which hw::make_network() does not make; call "
-                                                "rtl::make_network() of a build with SWITCHYARD_RTL"));
+            CHECK_THROWS_WITH(
+                hw::make_network(impl, noc, registry, {0, 1}),
+                ContainsSubstring(std::string("noc.impl: expected an implementation of hw::make_network(), found ") +
+                                  impl +
+                                  ", which is RTL; call rtl::make_network() of a build with "
+                                  "SWITCHYARD_RTL"));
         }
         hw::PeArray::Config array;
         array.impl = "systolic";
@@ -56,7 +58,8 @@ TEST_CASE("a factory names the choices, or the factory that makes the RTL", "[co
         array.impl = "rtl";
         CHECK_THROWS_WITH(
             hw::make_pe_array("array_rtl", array, registry),
-            ContainsSubstring("pe_array.impl: rtl is RTL") && ContainsSubstring("call rtl::make_pe_array()"));
+            ContainsSubstring("pe_array.impl: expected an implementation of hw::make_pe_array(), found rtl") &&
+                ContainsSubstring("call rtl::make_pe_array()"));
         hw::KernelDispatcher::Config dispatcher;
         dispatcher.impl = "fast";
         CHECK_THROWS_WITH(hw::make_kernel_dispatcher("dispatcher", dispatcher, registry),

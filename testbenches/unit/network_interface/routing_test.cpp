@@ -40,9 +40,10 @@ TEST_CASE("flits hold header and payload, zeros behind, and say where a packet b
 
 TEST_CASE("without RTL there is the model alone", "[routing]") {
     CHECK(!make_routing_blocks("packets", {}, "module")->packetises());
-    CHECK_THROWS_WITH(make_routing_blocks("lockstep", {}, "module"),
-                      "network_interface.impl: lockstep is RTL, which hw::make_routing_blocks() does not make; call "
-                      "rtl::make_routing_blocks() of a build with SWITCHYARD_RTL (Switchyard::rtl)");
+    CHECK_THROWS_WITH(
+        make_routing_blocks("lockstep", {}, "module"),
+        "network_interface.impl: expected an implementation of hw::make_routing_blocks(), found lockstep, which "
+        "is RTL; call rtl::make_routing_blocks() of a build with SWITCHYARD_RTL (Switchyard::rtl)");
 }
 
 TEST_CASE("a packet's header can be read back, and one that is none cannot", "[routing]") {
