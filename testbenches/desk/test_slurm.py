@@ -68,7 +68,7 @@ class Executors(InFolder):
             "--command", "echo broken >&2; exit 3; {}", status=1)
         rows = json.loads(run(SWEEP, "query", "--store", self.path("dead.sqlite"), "--sweep", "few", "--json"))
         self.assertEqual({row["state"] for row in rows}, {"failed"})
-        self.assertIn("left no answer, exit status 3: broken", rows[0]["message"])
+        self.assertIn("expected an answer of the command, found none, exit status 3: broken", rows[0]["message"])
         # And once more, by Slurm.
         self.assertEqual(self.sweep("dead.sqlite", "--executor", "slurm", "--retry")["failed"], 0)
 
@@ -122,10 +122,10 @@ class Executors(InFolder):
 
     def test_options_that_do_not_belong_together(self):
         message = run(SWEEP, "run", self.path("sweep.yaml"), "--store", self.path("x"), "--command", "sh {}", status=2)
-        self.assertIn("--command: belongs to --executor command", message)
+        self.assertIn("--command: expected together with --executor command", message)
         message = run(SWEEP, "run", self.path("sweep.yaml"), "--store", self.path("x"), "--executor", "command",
                       "--command", "sh", status=2)
-        self.assertIn("has no {}", message)
+        self.assertIn("--command: expected {} for the command of a point", message)
 
 
 if __name__ == "__main__":
