@@ -58,7 +58,7 @@ std::string segments_error(const char* key, const std::vector<MemorySegment>& se
 
 /// Of a kernel in a file. One that does nothing is a kernel whose work was not recorded: its time would be wrong.
 std::string recorded_error(const GpuKernel& kernel) {
-    const std::string message = validation_error(kernel);
+    std::string message = validation_error(kernel);
     if (!message.empty()) return message;
     const KernelWork& work = kernel.work;
     const KernelSchedule& schedule = kernel.schedule;

@@ -193,7 +193,7 @@ TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.
     REQUIRE(report.at("phases").size() == 2);
     CHECK(report.at("phases").at(1).at("first_batch") == 4);
     check_refused(sy_sim("run" + run + "3"),
-                  {"--reschedule", "expected a multiple of the 3 batches in flight, found 2"});
+                  {"--reschedule", "expected a multiple of the 2 batches in flight, found 3"});
 }
 
 namespace {
