@@ -320,8 +320,9 @@ TEST_CASE("one SIGINT ends a constraint without an end", "[cli][files][sweep]") 
             "summary.latency_us.mean, goal: min}}\nconstraints:\n"
             "  - (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n) > 0\n",
             fs::current_path().string(), kMini, kMoe));
+    // Without --foreground, timeout sends the signal to its whole group as well: a second one, which kills the program.
     const std::string command =
-        fmt::format("timeout --preserve-status -s INT -k 20 2 {} run {} --quiet --store {} 2>{}", SY_SWEEP, sweep,
+        fmt::format("timeout --foreground --preserve-status -s INT -k 20 2 {} run {} --quiet --store {} 2>{}", SY_SWEEP, sweep,
                     scratch("endless.sqlite"), scratch("endless.err"));
     const int status = std::system(command.c_str());
     INFO(read_text(scratch("endless.err")));
