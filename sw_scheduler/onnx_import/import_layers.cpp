@@ -52,6 +52,11 @@ bool ImportedLayer::fuses_across_channels() const {
            });
 }
 
+void ImportedLayer::add_filter(std::uint32_t filter_rows, std::uint32_t filter_columns) {
+    keys.emplace_back("filter", filter_rows == filter_columns ? std::to_string(filter_rows)
+                                                              : fmt::format("[{}, {}]", filter_rows, filter_columns));
+}
+
 std::string OnnxImporter::unique(std::string wish) {
     wish = allowed_name(std::move(wish));
     std::string name = wish;
@@ -133,6 +138,20 @@ void OnnxImporter::take_weights(ImportedLayer& layer, const OnnxTensor& weights,
     count(weights);
 }
 
+void check_channels(std::int64_t channels, std::uint64_t expected) {
+    if (static_cast<std::uint64_t>(channels) != expected)
+        throw NotImportable(
+            fmt::format("its weights: expected {} input channels, as its input has, found {}", expected, channels));
+}
+
+void check_factor(const std::string& what, const ImportedTensor& tensor) {
+    if (tensor.scale != 1)
+        throw NotImportable(
+            fmt::format("{}: expected a result without a factor, found one that is multiplied with {}; fold the factor "
+                        "into the weights in front of it",
+                        what, tensor.scale));
+}
+
 /// Counts parameters, those of a tensor that several operators take once. Returns whether they are new.
 bool OnnxImporter::count(const OnnxTensor& parameters) {
     if (!counted_.insert(parameters.source).second) return false;
@@ -143,7 +162,8 @@ bool OnnxImporter::count(const OnnxTensor& parameters) {
 /// `bias`: one number, or one for each channel.
 void OnnxImporter::add_bias(ImportedLayer& layer, const OnnxTensor& bias) {
     if (bias.elements() != 1 && bias.elements() != layer.out_channels)
-        throw NotImportable(fmt::format("its bias has {} values for {} channels", bias.elements(), layer.out_channels));
+        throw NotImportable(fmt::format("its bias: expected 1 value or {}, one for each channel, found {}",
+                                        layer.out_channels, bias.elements()));
     count(bias);
     layer.has_parameters = true;
     if (!layer.fuses("bias")) layer.fused.emplace_back("bias");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's own operators, one by one. Their definitions: ONNX operator schemas, opsets 9 to 17.
+// ONNX's own operators, one by one, but for Conv and pools. Their definitions: ONNX operator schemas, opsets 9 to 17.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,40 +12,7 @@ namespace switchyard::sched {
 
 namespace {
 
-constexpr std::int64_t kMaxWindow = 65535;
 constexpr double kLargestWeightScale = 65504;  // of the model format: the largest binary16
-
-/// The windows of Conv or of a pool, which take all of its attributes.
-std::vector<OnnxWindow> window_of(NodeReader& node, const std::vector<std::int64_t>& filter) {
-    node.find("ceil_mode");
-    for (const std::string key : {"kernel_shape", "strides", "dilations", "pads"}) {
-        const auto given = node.integers(key);
-        if (!given) continue;
-        const std::size_t count = key == "pads" ? 4 : 2;
-        const std::int64_t least = key == "pads" ? 0 : 1;
-        const bool fits = given->size() == count && std::all_of(given->begin(), given->end(), [&](std::int64_t one) {
-                              return one >= least && one <= kMaxWindow;
-                          });
-        if (!fits)
-            throw NotImportable(fmt::format(
-                "its {}: expected {} numbers from {} to {}, found {}{}", key, count, least, kMaxWindow,
-                fmt::join(given->begin(),
-                          given->begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(given->size(), 8)), ", "),
-                given->size() > 8 ? ", ..." : ""));
-    }
-    const std::string auto_pad = node.text("auto_pad");
-    if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
-        throw NotImportable(
-            fmt::format("auto_pad {}: expected NOTSET, VALID, SAME_UPPER or SAME_LOWER", shown(auto_pad)));
-    const auto pads = node.integers("pads");
-    if (auto_pad != "NOTSET" && pads && std::any_of(pads->begin(), pads->end(), [](auto pad) { return pad != 0; }))
-        throw NotImportable("has pads and auto_pad " + auto_pad);
-    return windows_of(node, filter);
-}
-
-std::string pair_of(std::int64_t rows, std::int64_t columns) {
-    return rows == columns ? std::to_string(rows) : fmt::format("[{}, {}]", rows, columns);
-}
 
 }  // namespace
 
@@ -114,89 +81,24 @@ std::map<std::string, std::set<int>> imported_operators() {
     return all;
 }
 
-/// Filter, stride and pad of Conv and of pools. Returns the result of the layer, with the channels of `input`.
-OnnxImporter::Tensor OnnxImporter::set_window(ImportedLayer& layer, const Tensor& input,
-                                              const std::vector<OnnxWindow>& windows) {
-    if (input.layout != Layout::map || windows.size() != 2)
-        throw NotImportable("only windows of two dimensions are supported");
-    Tensor result = result_of(layer, input);
-    const auto seen = [](OnnxWindow window, std::uint32_t in) {
-        window.pad_for(in);
-        if (window.dilation != 1) throw NotImportable("dilations are not supported");
-        const std::int64_t results = window.results(in);
-        if (results < 1) throw NotImportable("the filter does not fit its input");
-        // The same windows with the pad of the model format, which is alike on all sides and rounds down.
-        OnnxWindow same = window;
-        same.end = same.begin, same.ceil = false;
-        if (same.results(in) != results) {
-            if (window.begin == window.end) throw NotImportable("ceil_mode is not supported");
-            throw NotImportable(fmt::format("pads of {} in front and {} behind are not supported{}", window.begin,
-                                            window.end,
-                                            window.auto_pad == "NOTSET" ? "" : ": auto_pad " + window.auto_pad));
-        }
-        return std::pair(static_cast<std::uint32_t>(results), window);
-    };
-    OnnxWindow rows, columns;
-    std::tie(result.rows, rows) = seen(windows[0], input.rows);
-    std::tie(result.columns, columns) = seen(windows[1], input.columns);
-    if (rows.stride != columns.stride) throw NotImportable("strides of rows and columns differ");
-    if (rows.begin != columns.begin) throw NotImportable("pads of rows and columns differ");
-    layer.keys.emplace_back("filter", pair_of(rows.size, columns.size));
-    if (rows.stride != 1) layer.keys.emplace_back("stride", std::to_string(rows.stride));
-    if (rows.begin != 0) layer.keys.emplace_back("pad", std::to_string(rows.begin));
-    return result;
-}
-
-OnnxImporter::Tensor OnnxImporter::convolution(NodeReader& node, Scope& scope) {
-    const std::optional<OnnxTensor> weights = constant(node.input(1), scope);
-    if (!weights) throw NotImportable("its weights are no constant");
-    if (weights->dims.size() != 4) throw NotImportable("only two dimensions are supported");
-    std::optional<OnnxTensor> bias;
-    if (const std::string name = node.input(2); !name.empty()) {
-        bias = constant(name, scope);
-        if (!bias) throw NotImportable("its bias is no constant");
-        if (bias->elements() != weights->dims[0] || bias->dims.size() != 1)
-            throw NotImportable("its bias does not have one value for each channel");
-    }
-    Tensor input = tensor(node.input(0), scope);
-    if (!input.known) return input;
-    const std::int64_t groups = node.integer("group");
-    const bool depthwise = groups != 1;
-    if (depthwise && (groups < 1 || weights->dims[0] != groups || weights->dims[1] != 1))
-        throw NotImportable(fmt::format("{} groups of several channels are not supported", groups));
-    if (weights->dims[1] * groups != input.channels)
-        throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}",
-                                        weights->dims[1] * groups, input.channels));
-    if (weights->elements() < 1) throw NotImportable("its weights have no values");
-    const std::vector<std::int64_t> filter = {weights->dims[2], weights->dims[3]};
-    const std::vector<OnnxWindow> windows = window_of(node, filter);
-    if (const auto given = node.integers("kernel_shape"); given && *given != filter)
-        throw NotImportable("its kernel_shape is not that of its weights");
-    ImportedLayer& layer = add_layer(layer_name(node, &*weights), depthwise ? "depthwise" : "convolution", input);
-    if (!depthwise) layer.keys.emplace_back("out_channels", std::to_string(weights->dims[0]));
-    Tensor result = set_window(layer, input, windows);
-    result.channels = static_cast<std::uint32_t>(weights->dims[0]);
-    take_weights(layer, *weights, {weights->dims.begin(), weights->dims.end()}, input);
-    if (bias) add_bias(layer, *bias);
-    return result;
-}
-
 /// `weights`: [in, out], or [out, in] with `out_first`.
 OnnxImporter::Tensor OnnxImporter::linear(const OnnxNode& node, Tensor input, const OnnxTensor& weights,
                                           bool out_first) {
     if (!input.known) return input;
-    if (weights.dims.size() != 2 || weights.elements() < 1) throw NotImportable("its weights are no matrix");
+    if (weights.dims.size() != 2 || weights.elements() < 1)
+        throw NotImportable(fmt::format("its weights: expected a matrix with a value or more, found dimensions {}",
+                                        listed(weights.dims)));
     const std::int64_t in = weights.dims[out_first ? 1 : 0], out = weights.dims[out_first ? 0 : 1];
     const bool flat = input.layout == Layout::vector;
-    const std::uint64_t wanted = flat ? input.elements() : input.channels;
     if (input.layout != Layout::tokens && !flat)
-        throw NotImportable("its input is a map of channels, rows and columns");
-    if (static_cast<std::uint64_t>(in) != wanted)
-        throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}", in, wanted));
+        throw NotImportable(fmt::format(
+            "its input: expected [N, channels] or [N, tokens, channels], found {}; put a Flatten in front of it",
+            input.dims()));
+    check_channels(in, flat ? input.elements() : input.channels);
     const bool whole_map = flat && std::uint64_t{input.rows} * input.columns > 1;
     ImportedLayer& layer = add_layer(layer_name(node, &weights), whole_map ? "convolution" : "matmul", input);
     layer.keys.emplace_back("out_channels", std::to_string(out));
-    if (whole_map) layer.keys.emplace_back("filter", pair_of(input.rows, input.columns));
+    if (whole_map) layer.add_filter(input.rows, input.columns);
     const OnnxTensor matrix = out_first ? weights : transposed(weights);
     std::vector<std::size_t> shape = {static_cast<std::size_t>(out), static_cast<std::size_t>(in)};
     if (whole_map) shape = {shape[0], input.channels, input.rows, input.columns};
@@ -208,16 +110,21 @@ OnnxImporter::Tensor OnnxImporter::linear(const OnnxNode& node, Tensor input, co
 }
 
 OnnxImporter::Tensor OnnxImporter::gemm(NodeReader& node, Scope& scope) {
-    const std::optional<OnnxTensor> weights = constant(node.input(1), scope);
-    if (!weights) throw NotImportable("its weights are no constant");
-    if (node.number("alpha") != 1 || node.number("beta") != 1 || node.integer("transA") != 0)
-        throw NotImportable("alpha, beta and transA are not supported");
-    const std::string addend = node.input(2);
-    const std::optional<OnnxTensor> bias = addend.empty() ? std::nullopt : constant(addend, scope);
-    if (!addend.empty() && !bias) throw NotImportable("its bias is no constant");
+    const OnnxTensor weights = constant_input(node, 1, "weights", scope);
+    const double alpha = node.number("alpha"), beta = node.number("beta");
+    const std::int64_t trans_a = node.integer("transA");
+    if (alpha != 1 || beta != 1 || trans_a != 0)
+        throw NotImportable(
+            fmt::format("expected alpha 1, beta 1 and transA 0, found {}, {} and {}; fold the factors into the weights "
+                        "and the bias",
+                        alpha, beta, trans_a));
+    std::optional<OnnxTensor> bias;
+    if (!node.input(2).empty()) bias = constant_input(node, 2, "bias", scope);
     const Tensor input = tensor(node.input(0), scope);
-    if (input.known && input.layout != Layout::vector) throw NotImportable("its input has more than two dimensions");
-    Tensor result = linear(node, input, *weights, node.integer("transB") != 0);
+    if (input.known && input.layout != Layout::vector)
+        throw NotImportable(
+            fmt::format("its input: expected [N, channels], found {}; put a Flatten in front of it", input.dims()));
+    Tensor result = linear(node, input, weights, node.integer("transB") != 0);
     if (!result.known || !bias) return result;
     broadcast_to(result, *bias);
     add_bias(*layer_of_.at(result.name), *bias);
@@ -227,35 +134,39 @@ OnnxImporter::Tensor OnnxImporter::gemm(NodeReader& node, Scope& scope) {
 OnnxImporter::Tensor OnnxImporter::matmul(NodeReader& node, Scope& scope) {
     if (const std::optional<OnnxTensor> weights = constant(node.input(1), scope))
         return linear(node, tensor(node.input(0), scope), *weights, false);
-    node.input(0);
+    const std::string left = node.input(0);
     try {
         if (const std::optional<Tensor> heads = attention(node, scope)) return *heads;
     } catch (const NotImportable& reason) {
         throw NoPattern(reason.what());
     }
-    throw NotImportable("a product of two results that is no attention");
+    throw NotImportable(
+        fmt::format("expected constant weights, or the products and the softmax of an attention, found a product of "
+                    "two results, {} and {}",
+                    shown(left), shown(node.input(1))));
 }
 
 OnnxImporter::Tensor OnnxImporter::batch_norm(NodeReader& node, Scope& scope) {
+    constexpr const char* kParameters[] = {"scale", "bias", "mean", "variance"};
     std::vector<OnnxTensor> constants;
-    for (std::size_t i = 1; i < 5; ++i) {
-        const std::optional<OnnxTensor> one = constant(node.input(i), scope);
-        if (!one) throw NotImportable("its parameters are no constants");
-        constants.push_back(*one);
-    }
+    for (std::size_t i = 0; i < 4; ++i) constants.push_back(constant_input(node, i + 1, kParameters[i], scope));
     node.ignore("momentum");  // of training alone
     const bool several = std::count(node->outputs.begin(), node->outputs.end(), "") + 1 <
                          static_cast<std::ptrdiff_t>(node->outputs.size());
     if (node.integer("training_mode") != 0 || several)
-        throw NotImportable("computes statistics of the batch, as in training: export it for inference");
+        throw NotImportable(
+            "expected stored statistics, found statistics of the batch, as in training; export it for inference");
     const double epsilon = node.number("epsilon");
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
     if (input.layout != Layout::map && !(input.layout == Layout::vector && input.one_pixel()))
-        throw NotImportable("only over the channels of a map, or of a vector");
-    for (const OnnxTensor& one : constants)
-        if (one.elements() != input.channels || one.dims.size() != 1)
-            throw NotImportable("has another number of channels than its input");
+        throw NotImportable(
+            fmt::format("its input: expected [N, channels, rows, columns] or [N, channels], found {}", input.dims()));
+    for (std::size_t i = 0; i < 4; ++i)
+        if (constants[i].elements() != input.channels || constants[i].dims.size() != 1)
+            throw NotImportable(
+                fmt::format("its {}: expected the dimensions [{}], for the channels of its input, found {}",
+                            kParameters[i], input.channels, listed(constants[i].dims)));
     count(constants[0]);
     count(constants[1]);
     std::vector<float> gain, offset;
@@ -291,76 +202,27 @@ OnnxImporter::Tensor OnnxImporter::batch_norm(NodeReader& node, Scope& scope) {
 }
 
 OnnxImporter::Tensor OnnxImporter::layer_norm(NodeReader& node, Scope& scope) {
-    const std::optional<OnnxTensor> gain = constant(node.input(1), scope);
-    if (!gain) throw NotImportable("its gain is no constant");
-    const std::string addend = node.input(2);
-    const std::optional<OnnxTensor> offset = addend.empty() ? std::nullopt : constant(addend, scope);
-    if (!addend.empty() && !offset) throw NotImportable("its offset is no constant");
+    const OnnxTensor gain = constant_input(node, 1, "scale", scope);
+    std::optional<OnnxTensor> offset;
+    if (!node.input(2).empty()) offset = constant_input(node, 2, "bias", scope);
     Tensor input = tensor(node.input(0), scope);
     if (!input.known) return input;
     const std::int64_t axis = node.integer("axis"), rank = static_cast<std::int64_t>(input.rank());
-    if (axis != -1 && axis != rank - 1) throw NotImportable("only the last dimension is supported");
-    return normalise(node, input, &*gain, offset ? &*offset : nullptr, node.number("epsilon"));
-}
-
-OnnxImporter::Tensor OnnxImporter::pool(NodeReader& node, Scope& scope) {
-    Tensor input = tensor(node.input(0), scope);
-    if (!input.known) return input;
-    const bool mean = node.op() == "AveragePool";
-    if (!mean) node.ignore("storage_order");  // of the second result
-    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "pool", settled(node, input));
-    Tensor result = set_window(layer, input, window_of(node, {}));
-    if (mean) layer.keys.emplace_back("pooling", "mean");
-    const bool padded =
-        std::any_of(layer.keys.begin(), layer.keys.end(), [](const auto& key) { return key.first == "pad"; });
-    if (mean && node.integer("count_include_pad") == 0 && padded)
-        no_values(node, "its mean does not count the padding");
-    return result;
-}
-
-OnnxImporter::Tensor OnnxImporter::global_pool(NodeReader& node, Scope& scope) {
-    Tensor input = tensor(node.input(0), scope);
-    if (!input.known) return input;
-    if (input.layout != Layout::map) throw NotImportable("only two dimensions are supported");
-    const bool mean = node.op() == "GlobalAveragePool";
-    // The largest of products is not the product of the largest if the factor is negative.
-    if (!mean) input = settled(node, input);
-    ImportedLayer& layer = add_layer(layer_name(node, nullptr), mean ? "global_pool" : "pool", input);
-    if (!mean) layer.keys.emplace_back("filter", pair_of(input.rows, input.columns));
-    Tensor result = result_of(layer, input);
-    result.scale = input.scale;
-    result.rows = result.columns = 1;
-    return result;
-}
-
-/// Over all rows and columns, or all tokens.
-OnnxImporter::Tensor OnnxImporter::reduce_mean(NodeReader& node, Scope& scope) {
-    Tensor input = tensor(node.input(0), scope);
-    if (!input.known) return input;
-    std::vector<std::int64_t> axes = node.integers("axes").value_or(std::vector<std::int64_t>());
-    for (std::int64_t& axis : axes) axis += axis < 0 ? static_cast<std::int64_t>(input.rank()) : 0;
-    std::sort(axes.begin(), axes.end());
-    const bool map = input.layout == Layout::map && axes == std::vector<std::int64_t>{2, 3};
-    const bool tokens = input.layout == Layout::tokens && axes == std::vector<std::int64_t>{1};
-    if (!map && !tokens) throw NotImportable("only means over all rows and columns, or over all tokens, are supported");
-    ImportedLayer& layer = add_layer(layer_name(node, nullptr), "global_pool", input);
-    Tensor result = result_of(layer, input);
-    result.scale = input.scale;
-    result.rows = result.columns = 1;
-    if (node.integer("keepdims") == 0) result.layout = Layout::vector;
-    return result;
+    if (axis != -1 && axis != rank - 1)
+        throw NotImportable(fmt::format(
+            "its axis: expected -1, the last one, found {} of its input {}; export a norm over the channels alone",
+            axis, input.dims()));
+    return normalise(node, input, &gain, offset ? &*offset : nullptr, node.number("epsilon"));
 }
 
 OnnxImporter::Tensor OnnxImporter::activation(NodeReader& node, Scope& scope) {
     Tensor input = tensor(node.input(0), scope);
     for (std::size_t i = 1; i < node->inputs.size(); ++i) {
-        const std::string name = node.input(i);
-        if (name.empty()) continue;
-        const std::optional<OnnxTensor> operand = constant(name, scope);
-        if (!operand) throw NotImportable(fmt::format("its input {} is no constant", i));
+        if (node.input(i).empty()) continue;
+        const OnnxTensor operand = constant_input(node, i, "operand", scope);
         if (!input.known) return input;
-        broadcast_to(input, *operand);
-        if (node.op() == "PRelu") count(*operand);
+        broadcast_to(input, operand);
+        if (node.op() == "PRelu") count(operand);
     }
     node.ignore_attributes();  // the model format has no values of the function
     return activate(node, input, node.op());
@@ -394,9 +256,10 @@ OnnxImporter::Tensor OnnxImporter::softmax(NodeReader& node, Scope& scope) {
     if (!last && node->version < 13 && axis >= 1 && axis < rank)
         last = std::all_of(dims.begin() + (axis - 1), dims.end() - 1, [](std::int64_t dim) { return dim == 1; });
     if (!last || !by_token)
-        throw NotImportable(fmt::format("over axis {}{}: only over the channels of a token, or in an attention",
-                                        node.integer("axis"),
-                                        node->version < 13 ? " and all behind it, as opsets before 13 have it" : ""));
+        throw NotImportable(
+            fmt::format("its axis: expected the last one, of the channels of a token, or an attention, found axis {}{} "
+                        "of its input {}",
+                        node.integer("axis"), node->version < 13 ? " and all after it" : "", input.dims()));
     ImportedLayer* layer = &layer_to_fuse(node, input);
     if (layer->fuses_across_channels()) {
         layer = &add_layer(layer_name(node, nullptr), "elementwise", input);
@@ -416,7 +279,10 @@ OnnxImporter::Tensor OnnxImporter::add(NodeReader& node, Scope& scope) {
     const bool looked_up = !a.embedded.empty() && !b.embedded.empty();
     if (!looked_up || !a.known || !b.known) return combine(node, a, b);
     if (a.layout != b.layout || a.scale != 1 || b.scale != 1)
-        throw NotImportable("a sum of rows of tables that were changed before");
+        throw NotImportable(
+            fmt::format("expected a sum of rows of tables as the tables have them, found {} times {} and {} times {}; "
+                        "change the sum, not the rows",
+                        a.dims(), a.scale, b.dims(), b.scale));
     a.embedded.insert(b.embedded.begin(), b.embedded.end());  // the host adds what it looks up
     return a;
 }
@@ -432,7 +298,10 @@ OnnxImporter::Tensor OnnxImporter::add_constant(const OnnxNode& node, Tensor inp
         !split && elements == input.channels && dims[channel] == static_cast<std::int64_t>(input.channels);
     if (elements != 1 && !by_channel) {
         if (input.layout != Layout::tokens || elements != input.elements())
-            throw NotImportable("adds a constant that is neither of each channel nor of each token");
+            throw NotImportable(
+                fmt::format("its constant: expected a value for each channel, or for each token and channel, of its "
+                            "input {}, found dimensions {}",
+                            input.dims(), listed(addend.dims)));
         ImportedLayer* layer = &layer_to_fuse(node, input);
         const bool has_position = std::any_of(layer->fused.begin(), layer->fused.end(),
                                               [](const std::string& step) { return step.rfind("{position:", 0) == 0; });
@@ -460,8 +329,8 @@ OnnxImporter::Tensor OnnxImporter::add_constant(const OnnxNode& node, Tensor inp
 OnnxImporter::Tensor OnnxImporter::combine(const OnnxNode& node, Tensor a, Tensor b) {
     if (!a.known || !b.known) return a.known ? b : a;
     if (!a.same_shape(b) || a.layout != b.layout)
-        throw NotImportable(fmt::format("its operands are {}x{}x{} and {}x{}x{}", a.channels, a.rows, a.columns,
-                                        b.channels, b.rows, b.columns));
+        throw NotImportable(
+            fmt::format("its inputs: expected results of one shape, found {} and {}", a.dims(), b.dims()));
     a = settled(node, a), b = settled(node, b);
     const auto takes = [&](const Tensor& one) {
         ImportedLayer* const layer = fusable(one);
@@ -479,7 +348,9 @@ OnnxImporter::Tensor OnnxImporter::combine(const OnnxNode& node, Tensor a, Tenso
 }
 
 OnnxImporter::Tensor OnnxImporter::binary(NodeReader& node, Scope& scope) {
-    if (node->inputs.size() != 2) throw NotImportable("only of two inputs");
+    if (node->inputs.size() != 2)
+        throw NotImportable(
+            fmt::format("expected 2 inputs, found {}; export a chain of nodes with 2 inputs", node->inputs.size()));
     const std::string left = node.input(0), right = node.input(1);
     if (const std::optional<Tensor> known = decomposed_activation(node, scope)) return *known;
     for (const bool first : {true, false}) {
@@ -506,7 +377,8 @@ OnnxImporter::Tensor OnnxImporter::binary(NodeReader& node, Scope& scope) {
 
 /// Takes a factor into the weights of the layer in front, or carries it to those of the layer behind.
 OnnxImporter::Tensor OnnxImporter::scaled(const OnnxNode& node, Tensor input, double factor) {
-    if (!std::isfinite(factor)) throw NotImportable("its factor is no finite number");
+    if (!std::isfinite(factor))
+        throw NotImportable(fmt::format("its factor: expected a finite number, found {}", factor));
     ImportedLayer* const made = fusable(input);
     const bool takes = made != nullptr && made->note.empty() &&
                        (made->kind == "convolution" || made->kind == "depthwise" || made->kind == "matmul") &&

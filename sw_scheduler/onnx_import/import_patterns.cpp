@@ -78,14 +78,20 @@ std::optional<OnnxImporter::Linear> OnnxImporter::linear_behind(std::string name
     for (auto step = way.rbegin(); step != way.rend(); ++step) {
         NodeReader reader(*step->first);
         const std::vector<std::int64_t>* const result = dims_of(step->second, scope);
-        if (result == nullptr) throw NotImportable("an attention whose dimensions are not known");
+        if (result == nullptr)
+            throw NotImportable(fmt::format(
+                "an attention: expected fixed dimensions, found unknown ones of {}; export it with fixed sizes",
+                shown(step->second)));
         if (!follow(reader, *result, step->second, axes, found, scope)) return std::nullopt;
         reader.finish();
     }
     const std::string heads = transposed ? "NHDT" : "NHTD", one = transposed ? "NCT" : "NTC";
     if (axes.names != heads && axes.names != one) return std::nullopt;
     if (axes.names == one) return found;
-    if (axes.sizes[1] < 1) throw NotImportable("an attention whose number of heads is not known");
+    if (axes.sizes[1] < 1)
+        throw NotImportable(fmt::format(
+            "an attention: expected [N, heads, ...] with a fixed number of heads, found {}; export it with fixed sizes",
+            listed(axes.sizes)));
     found.heads = static_cast<unsigned>(axes.sizes[1]);
     return found;
 }
@@ -162,7 +168,8 @@ std::optional<OnnxImporter::Scores> OnnxImporter::scores_behind(std::string name
     const std::vector<std::int64_t>* const dims = dims_of(name, scope);
     const std::int64_t axis = reader.integer("axis");
     if (dims == nullptr || (axis != -1 && axis != static_cast<std::int64_t>(dims->size()) - 1))
-        throw NotImportable(fmt::format("an attention whose softmax is over axis {}, not the last one", axis));
+        throw NotImportable(fmt::format("an attention: expected a softmax over the last axis, found axis {} of {}",
+                                        axis, dims == nullptr ? "unknown dimensions" : listed(*dims)));
     reader.finish();
     Scores found;
     for (found.product = producer(name, scope); found.product != nullptr && found.product->op != "MatMul";
@@ -177,7 +184,10 @@ std::optional<OnnxImporter::Scores> OnnxImporter::scores_behind(std::string name
             const bool none = std::all_of(mask.begin(), mask.end(), [](float value) { return value == 0; });
             if (!none) found.masks.push_back(found.product);
         } else {
-            throw NotImportable("an attention with a mask that depends on the input");
+            throw NotImportable(
+                fmt::format("an attention: expected constant factors and masks alone between its product and its "
+                            "softmax, found {}; export it with a constant mask",
+                            found.product->described()));
         }
         step.finish();
     }
@@ -189,6 +199,7 @@ std::optional<OnnxImporter::Scores> OnnxImporter::scores_behind(std::string name
 std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node, Scope& scope) {
     const std::optional<Scores> scores = scores_behind(node.input(0), scope);
     if (!scores) return std::nullopt;
+    constexpr const char* kParts[] = {"queries", "keys", "values"};
     std::vector<Linear> parts;
     for (const auto& [name, transposed] :
          {std::pair(scores->product->input(0), false), std::pair(scores->product->input(1), true),
@@ -196,12 +207,16 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
         const std::optional<Linear> part = linear_behind(name, transposed, scope);
         if (!part || (!parts.empty() && part->input != parts[0].input))
             throw NotImportable(
-                "an attention whose queries, keys and values are not three linear layers of one result");
+                fmt::format("an attention: expected three linear layers of one result, {}, found {} as {}",
+                            parts.empty() ? "for queries, keys and values" : shown(parts[0].input),
+                            part ? "one of " + shown(part->input) : origin(name, scope), kParts[parts.size()]));
         parts.push_back(*part);
     }
     Tensor input = tensor(parts[0].input, scope);
     if (!input.known) return input;
-    if (input.layout != Layout::tokens) throw NotImportable("an attention whose input is not [N, tokens, channels]");
+    if (input.layout != Layout::tokens)
+        throw NotImportable(
+            fmt::format("an attention: expected an input [N, tokens, channels], found {}", input.dims()));
     const bool together = parts[0].part >= 0;
     const std::int64_t rows = parts[0].weights.dims[1], all = together ? rows : 3 * rows;
     const std::uint32_t heads = parts[0].heads;
@@ -209,12 +224,18 @@ std::optional<OnnxImporter::Tensor> OnnxImporter::attention(const OnnxNode& node
     for (int i = 0; i < 3; ++i) {
         const Linear& part = parts[static_cast<std::size_t>(i)];
         const bool same = part.node == parts[0].node && source_of(part.bias) == source_of(parts[0].bias);
-        if (part.heads != heads || (together ? part.part != i || !same : part.part >= 0) ||
-            part.weights.dims[1] != rows || rows < 1 || all % (3 * static_cast<std::int64_t>(heads)) != 0)
-            throw NotImportable("an attention whose queries, keys and values differ in shape");
-        if (part.weights.dims[0] != input.channels)
-            throw NotImportable(fmt::format("its weights are for {} channels, and its input has {}",
-                                            part.weights.dims[0], input.channels));
+        if (together ? part.part != i || !same : part.part >= 0)
+            throw NotImportable(fmt::format(
+                "an attention: expected three linear layers, or the thirds of one in the order queries, keys, values, "
+                "found {}{} as {}",
+                part.part < 0 ? "" : fmt::format("third {} of ", part.part + 1), part.node->described(), kParts[i]));
+        if (part.heads != heads || part.weights.dims[1] != rows || rows < 1 ||
+            all % (3 * static_cast<std::int64_t>(heads)) != 0)
+            throw NotImportable(
+                fmt::format("an attention: expected queries, keys and values of one shape, in heads of one size, found "
+                            "weights {} in {} heads for queries and {} in {} for {}",
+                            listed(parts[0].weights.dims), heads, listed(part.weights.dims), part.heads, kParts[i]));
+        check_channels(part.weights.dims[0], input.channels);
     }
     for (const OnnxNode* const mask : scores->masks) no_values(*mask, "a mask of tokens; all of them are computed");
     const double factor = scores->scale * parts[0].scale * parts[1].scale;
@@ -269,12 +290,15 @@ OnnxImporter::Tensor OnnxImporter::normalise(const OnnxNode& node, Tensor input,
                                              const OnnxTensor* offset, double epsilon) {
     if (!input.known) return input;
     if (input.layout != Layout::tokens && input.layout != Layout::vector)
-        throw NotImportable("only over the channels of a token");
+        throw NotImportable(
+            fmt::format("its input: expected [N, tokens, channels] or [N, channels], found {}", input.dims()));
     const auto of_channels = [&](const OnnxTensor& one) {
         return one.dims.size() == 1 && one.dims[0] == input.channels;
     };
     if (!of_channels(*gain) || (offset != nullptr && !of_channels(*offset)))
-        throw NotImportable("its gain and offset do not have one value for each channel");
+        throw NotImportable(fmt::format(
+            "its scale and bias: expected the dimensions [{}], for the channels of its input, found {} and {}",
+            input.channels, listed(gain->dims), offset == nullptr ? "none" : listed(offset->dims)));
     if (std::abs(epsilon / kEpsilon - 1) > 1e-3)
         no_values(node, fmt::format("its epsilon is {}, not {}", epsilon, kEpsilon));
     input = settled(node, input);

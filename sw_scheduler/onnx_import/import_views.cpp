@@ -45,10 +45,11 @@ OnnxImporter::Tensor OnnxImporter::identity(NodeReader& node, Scope& scope) {
 /// Leaves out nothing, unless it is told to train.
 OnnxImporter::Tensor OnnxImporter::dropout(NodeReader& node, Scope& scope) {
     if (const std::string mode = node.input(2); !mode.empty() && scalar(mode, scope) != 0.0)
-        throw NotImportable("its training_mode is not false");
+        throw NotImportable(
+            fmt::format("its training_mode: expected the constant false, found {}; export the network for inference",
+                        scalar(mode, scope) ? "true" : origin(mode, scope)));
     // Of training alone: the ratio, the seed.
-    if (const std::string ratio = node.input(1); !ratio.empty() && !is_constant(ratio, scope))
-        throw NotImportable("its ratio is no constant");
+    if (!node.input(1).empty()) constant_input(node, 1, "ratio", scope);
     node.ignore_attributes();
     return tensor(node.input(0), scope);
 }
@@ -56,7 +57,8 @@ OnnxImporter::Tensor OnnxImporter::dropout(NodeReader& node, Scope& scope) {
 OnnxImporter::Tensor OnnxImporter::cast(NodeReader& node, Scope& scope) {
     const std::int64_t to = node.integer("to");
     if (kFloats.count(to) == 0)
-        throw NotImportable(fmt::format("to type {} of ONNX: expected FLOAT, FLOAT16 or DOUBLE", to));
+        throw NotImportable(
+            fmt::format("its attribute to: expected FLOAT (1), FLOAT16 (10) or DOUBLE (11), found type {}", to));
     const std::string name = node.input(0);
     // The host gives the integers as binary16, as it gives floats.
     return is_integer_input(name, scope) ? graph_input(name, dims_of(name, scope)) : tensor(name, scope);
@@ -71,12 +73,18 @@ OnnxImporter::Tensor OnnxImporter::reshape(NodeReader& node, Scope& scope) {
     const std::vector<std::int64_t>* const dims = dims_of(asked_, scope);
     if (dims == nullptr ||
         std::find(dims->begin() + (dims->empty() ? 0 : 1), dims->end(), kOpenDimension) != dims->end())
-        throw NotImportable(
-            "the dimensions of its result are not known, or do not fit its input: export with fixed sizes");
+        throw NotImportable(fmt::format(
+            "its result: expected fixed dimensions that fit its input {}, found {}; export it with fixed sizes",
+            input.dims(), dims == nullptr ? "unknown ones" : listed(*dims)));
     if (dims->empty() || (dims->front() != batch_ && dims->front() != kOpenDimension))
-        throw NotImportable("its result has another first dimension than the network's input, the batch");
+        throw NotImportable(
+            fmt::format("its result: expected the batch of the network's input first, as in {}, found {}",
+                        listed({batch_}), listed(*dims)));
     const std::optional<Layout> layout = view_of(input, {dims->begin() + 1, dims->end()});
-    if (!layout) throw NotImportable("the model format has no such change of dimensions");
+    if (!layout)
+        throw NotImportable(fmt::format(
+            "its result: expected the dimensions {} of its input, or a map as [N, channels x rows x columns], found {}",
+            input.dims(), listed(*dims)));
     input.layout = *layout;
     return input;
 }
@@ -91,26 +99,34 @@ OnnxImporter::Tensor OnnxImporter::transpose(NodeReader& node, Scope& scope) {
     if (order == same) return input;
     const bool turned = order == std::vector<std::int64_t>{0, 2, 1, 3};
     if (!turned || (input.layout != Layout::heads && input.layout != Layout::split))
-        throw NotImportable("only in an attention");
+        throw NotImportable(
+            fmt::format("its perm: expected the order as it is, or [0, 2, 1, 3] in an attention, found {} for {}",
+                        order.empty() ? "the reverse" : listed(order), input.dims()));
     input.layout = input.layout == Layout::heads ? Layout::split : Layout::heads;
     return input;
 }
 
 /// Rows of a table by number: the host looks them up, and what it finds is the network's input.
 OnnxImporter::Tensor OnnxImporter::gather(NodeReader& node, Scope& scope) {
-    const std::optional<OnnxTensor> table = constant(node.input(0), scope);
+    const OnnxTensor table = constant_input(node, 0, "table", scope);
     const std::string index = node.input(1);
+    const std::int64_t axis = node.integer("axis");
+    if (table.dims.size() != 2 || axis != 0)
+        throw NotImportable(
+            fmt::format("expected rows, axis 0, of a table [rows, channels], found axis {} of dimensions {}", axis,
+                        listed(table.dims)));
     const std::vector<std::int64_t>* const dims = dims_of(index, scope);
-    if (!table || table->dims.size() != 2 || node.integer("axis") != 0 || !is_integer_input(index, scope) ||
-        dims == nullptr || dims->size() != 2)
-        throw NotImportable("only rows of a table of embeddings by the network's input are supported");
+    if (!is_integer_input(index, scope) || dims == nullptr || dims->size() != 2)
+        throw NotImportable(
+            fmt::format("its indices: expected an input of the network, [N, tokens] of integers, found {}, {}",
+                        origin(index, scope), dims == nullptr ? "of unknown dimensions" : listed(*dims)));
     // All tables are looked up for one input.
-    const std::vector<std::int64_t> found = {dims->front(), (*dims)[1], table->dims[1]};
+    const std::vector<std::int64_t> found = {dims->front(), (*dims)[1], table.dims[1]};
     if (!input_ || input_->embedded.empty() || input_->rows != found[1] || input_->channels != found[2]) {
         graph_input(index, &found);
         input_->embedded = {node.operator->()};
     }
-    if (count(*table)) model_.host_parameters += static_cast<std::uint64_t>(table->source->elements);
+    if (count(table)) model_.host_parameters += static_cast<std::uint64_t>(table.source->elements);
     Tensor rows = *input_;
     rows.embedded = {node.operator->()};
     return rows;

@@ -43,6 +43,8 @@ struct ImportedTensor {
     }
     /// ONNX's dimensions of a sample: without that of the batch.
     std::vector<std::int64_t> sample_dims() const;
+    /// "[N, 3, 8, 8]", "[N, 192] of 3 x 8 x 8": ONNX's dimensions, for messages.
+    std::string dims() const;
     std::size_t rank() const { return sample_dims().size() + 1; }
 };
 
@@ -62,6 +64,7 @@ struct ImportedLayer {
     bool fuses(const std::string& step) const;
     bool fuses_operand() const;          ///< add or scale
     bool fuses_across_channels() const;  ///< layer_norm or softmax
+    void add_filter(std::uint32_t filter_rows, std::uint32_t filter_columns);
 };
 
 /// A constant, or why it cannot be had.
@@ -144,7 +147,12 @@ private:
     bool is_constant(const std::string& name, const Scope& scope) const;
     std::optional<OnnxTensor> constant(const std::string& name, const Scope& scope) const;
     ImportedConstant evaluate(const OnnxNode& node, const Scope& scope);
+    void add_computed(std::int64_t elements);  ///< throws NotImportable if they are too many
     std::optional<double> scalar(const std::string& name, const Scope& scope) const;
+    /// An input that is to be a constant; `what` names it in the message that it is none.
+    OnnxTensor constant_input(NodeReader& node, std::size_t index, const std::string& what, const Scope& scope) const;
+    /// "w, a result of Relu (node r)", for messages.
+    std::string origin(const std::string& name, const Scope& scope) const;
 
     // import_layers.cpp
     std::string unique(std::string wish);
@@ -162,15 +170,11 @@ private:
     bool count(const OnnxTensor& parameters);
 
     // import_operators.cpp
-    Tensor convolution(NodeReader& node, Scope& scope);
     Tensor gemm(NodeReader& node, Scope& scope);
     Tensor matmul(NodeReader& node, Scope& scope);
     Tensor linear(const OnnxNode& node, Tensor input, const OnnxTensor& weights, bool out_first);
     Tensor batch_norm(NodeReader& node, Scope& scope);
     Tensor layer_norm(NodeReader& node, Scope& scope);
-    Tensor pool(NodeReader& node, Scope& scope);
-    Tensor global_pool(NodeReader& node, Scope& scope);
-    Tensor reduce_mean(NodeReader& node, Scope& scope);
     Tensor activation(NodeReader& node, Scope& scope);
     Tensor activate(const OnnxNode& node, Tensor input, const std::string& function);
     Tensor softmax(NodeReader& node, Scope& scope);
@@ -180,6 +184,12 @@ private:
     Tensor binary(NodeReader& node, Scope& scope);
     Tensor scaled(const OnnxNode& node, Tensor input, double factor);
     Tensor multiplied(const OnnxNode& node, Tensor a, Tensor b);
+
+    // import_windows.cpp
+    Tensor convolution(NodeReader& node, Scope& scope);
+    Tensor pool(NodeReader& node, Scope& scope);
+    Tensor global_pool(NodeReader& node, Scope& scope);
+    Tensor reduce_mean(NodeReader& node, Scope& scope);
     Tensor set_window(ImportedLayer& layer, const Tensor& input, const std::vector<OnnxWindow>& windows);
 
     // import_views.cpp
@@ -249,6 +259,16 @@ private:
     std::set<std::string> named_problems_;
     std::string asked_;  ///< the output of the node that is being converted
 };
+
+/// Throws NotImportable unless weights for `channels` fit an input of `expected` of them.
+void check_channels(std::int64_t channels, std::uint64_t expected);
+
+/// Throws NotImportable if `tensor` is to be multiplied with a factor, which the operator that takes it cannot take
+/// over; `what` names it.
+void check_factor(const std::string& what, const ImportedTensor& tensor);
+
+/// "expected a definition of opset 1 or 13, found that of opset 6"; 0: none.
+std::string no_definition(const std::set<int>& known, int version);
 
 /// A matrix with its two dimensions the other way round.
 OnnxTensor transposed(OnnxTensor matrix);

@@ -9,7 +9,9 @@ OnnxGraph read_onnx(const std::string& path) {
 }
 
 OnnxGraph parse_onnx(const std::string&, const std::string& path) {
-    throw InputError(path, 0, "", "this program was built without ONNX (Debian: libonnx-dev)");
+    throw InputError(path, 0, "",
+                     "expected a program that was built with ONNX, found one without; add the package (Debian: "
+                     "libonnx-dev) and build again");
 }
 
 }  // namespace switchyard::sched

@@ -5,6 +5,20 @@
 
 namespace switchyard::sched {
 
+namespace {
+
+/// The attribute's value, whatever type it has.
+std::string value_of(const OnnxAttribute& attribute) {
+    if (attribute.graph) return "a graph";
+    if (attribute.tensor) return "a tensor " + listed(attribute.tensor->dims);
+    if (!attribute.integers.empty()) return listed(attribute.integers);
+    if (!attribute.numbers.empty()) return fmt::format("{} numbers", attribute.numbers.size());
+    if (!attribute.text.empty()) return shown(attribute.text);
+    return attribute.number != 0 ? fmt::format("{}", attribute.number) : std::to_string(attribute.integer);
+}
+
+}  // namespace
+
 const OnnxAttribute* NodeReader::find(const std::string& key) {
     attributes_.insert(key);
     return node_.find(key);
@@ -43,10 +57,13 @@ void NodeReader::ignore_attributes() {
 void NodeReader::finish() const {
     for (const auto& [key, attribute] : node_.attributes)
         if (!attribute.is_default && attributes_.count(key) == 0)
-            throw NotImportable(fmt::format("its attribute {} is not supported", shown(key)));
+            throw NotImportable(
+                fmt::format("its attribute {}: expected none, or ONNX's default, found {}; export it without",
+                            shown(key), value_of(attribute)));
     for (std::size_t i = 0; i < node_.inputs.size(); ++i)
         if (!node_.inputs[i].empty() && inputs_.count(i) == 0)
-            throw NotImportable(fmt::format("its input {}, {}, is not supported", i, shown(node_.inputs[i])));
+            throw NotImportable(
+                fmt::format("its input {}: expected none, found {}; export it without", i, shown(node_.inputs[i])));
 }
 
 }  // namespace switchyard::sched

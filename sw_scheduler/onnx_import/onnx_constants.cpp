@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/onnx_import/importer.h"
+#include "switchyard/sw_scheduler/onnx_import/onnx_axes.h"
 
 namespace switchyard::sched {
 
@@ -44,11 +45,13 @@ OnnxTensor parts_of(const OnnxTensor& whole, std::size_t axis, const std::vector
     const std::string& from = table.bytes->get();
     std::string bytes;
     for (std::size_t o = 0; o < outer; ++o)
-        for (std::int64_t row : rows) {
-            if (row < 0) row += *at;
-            if (row < 0 || row >= *at)
-                throw NotImportable(fmt::format("index {} is outside of the constant's {} rows", row, *at));
-            bytes.append(from, (o * size + static_cast<std::size_t>(row)) * row_bytes, row_bytes);
+        for (const std::int64_t row : rows) {
+            const std::optional<std::size_t> place = axis_of(row, size);
+            if (!place)
+                throw NotImportable(
+                    fmt::format("its indices: expected -{0} to {1} for the {0} rows of its constant, found {2}", size,
+                                *at - 1, row));
+            bytes.append(from, (o * size + *place) * row_bytes, row_bytes);
         }
     std::vector<std::int64_t> dims(table.dims.begin(), at);
     dims.insert(dims.end(), index_dims.begin(), index_dims.end());
@@ -63,8 +66,29 @@ using List = std::optional<std::vector<std::int64_t>>;
 /// `axis` counted from the front. Where the file declares dimensions, nobody has checked the axes before.
 std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
     const std::optional<std::size_t> found = axis_of(axis, rank);
-    if (!found) throw NotImportable(fmt::format("axis {} of a constant of rank {}", axis, rank));
+    if (!found) throw NotImportable(no_axis("axis", axis, rank));
     return *found;
+}
+
+/// Of a node Constant.
+OnnxTensor stated_value(NodeReader& node) {
+    const OnnxAttribute* const value = node.find("value");
+    if (value != nullptr && value->tensor) return *value->tensor;
+    std::string keys;
+    for (const auto& [key, attribute] : node->attributes) keys += (keys.empty() ? "" : ", ") + shown(key);
+    throw NotImportable(fmt::format(
+        "expected one of the attributes value, value_int, value_ints, value_float and value_floats, found {}",
+        keys.empty() ? "none" : shown(keys)));
+}
+
+/// `order` as a permutation of `rank` dimensions, counted from the front.
+std::vector<std::int64_t> checked_order(std::vector<std::int64_t> order, std::size_t rank) {
+    const auto axes = axes_of(order, rank);
+    if (!axes || axes->size() != rank)
+        throw NotImportable(fmt::format("its perm: expected an order of the {} dimensions of its constant, found {}",
+                                        rank, listed(order)));
+    for (std::int64_t& axis : order) axis = static_cast<std::int64_t>(*axis_of(axis, rank));
+    return order;
 }
 
 /// Slice.
@@ -72,17 +96,16 @@ OnnxTensor sliced(OnnxTensor value, const std::vector<std::int64_t>& starts, con
                   const List& axes, const List& steps) {
     if (ends.size() != starts.size() || (axes && axes->size() != starts.size()) ||
         (steps && steps->size() != starts.size()))
-        throw NotImportable("its starts, ends, axes and steps differ in length");
+        throw NotImportable(
+            fmt::format("its starts, ends, axes and steps: expected one length, found {}, {}, {} and {}", starts.size(),
+                        ends.size(), axes ? axes->size() : starts.size(), steps ? steps->size() : starts.size()));
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t axis = checked_axis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), value.dims.size());
         const std::int64_t size = value.dims[axis], step = steps ? (*steps)[i] : 1;
-        if (step < 1) throw NotImportable(fmt::format("step {}: expected 1 or more", step));
-        const auto bound = [size](std::int64_t at) {
-            return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
-        };
+        if (step < 1) throw NotImportable(fmt::format("its steps: expected 1 or more, found {}", step));
         std::vector<std::int64_t> rows;
-        for (std::int64_t row = bound(starts[i]); row < bound(ends[i]); row += std::min(step, size))
-            rows.push_back(row);
+        const std::int64_t end = bound_of(ends[i], size);
+        for (std::int64_t row = bound_of(starts[i], size); row < end; row += std::min(step, size)) rows.push_back(row);
         value = parts_of(value, axis, rows, {static_cast<std::int64_t>(rows.size())});
     }
     return value;
@@ -106,11 +129,32 @@ std::optional<OnnxTensor> OnnxImporter::constant(const std::string& name, const 
     else if (scope.producers.count(name) == 0 && scope.outer != nullptr)
         return constant(name, *scope.outer);
     if (value && value->type == OnnxTensor::Type::other)
-        throw NotImportable(
-            fmt::format("its constant {} is of strings, complex numbers or an unknown type: expected "
-                        "floats, integers or booleans",
-                        shown(name)));
+        throw NotImportable(fmt::format("its constant {}: expected floats, integers or booleans, found type {}",
+                                        shown(name), value->other_type));
     return value;
+}
+
+std::string OnnxImporter::origin(const std::string& name, const Scope& scope) const {
+    if (name.empty()) return "none";
+    if (is_constant(name, scope)) return "the constant " + shown(name);
+    const OnnxNode* const node = producer(name, scope);
+    return shown(name) + (node == nullptr ? ", an input of the network" : ", a result of " + node->described());
+}
+
+OnnxTensor OnnxImporter::constant_input(NodeReader& node, std::size_t index, const std::string& what,
+                                        const Scope& scope) const {
+    const std::string name = node.input(index);
+    std::optional<OnnxTensor> value = constant(name, scope);
+    if (!value)
+        throw NotImportable(fmt::format("its {} (input {}): expected a constant, found {}; export it as an initializer",
+                                        what, index, origin(name, scope)));
+    return *std::move(value);
+}
+
+std::string no_definition(const std::set<int>& known, int version) {
+    return fmt::format("expected a definition of opset {}, found {}; export the network with another opset",
+                       fmt::join(known, ", "),
+                       version == 0 ? "none in the file's opset" : fmt::format("that of opset {}", version));
 }
 
 /// In the order of the nodes, so that what a constant is computed from comes first.
@@ -128,8 +172,7 @@ void OnnxImporter::evaluate_constants(Scope& scope) {
         ImportedConstant& result = scope.constants[node.outputs.front()];
         try {
             if (!node.fault.empty()) throw NotImportable(node.fault);
-            if (found->second.count(node.version) == 0)
-                throw NotImportable(fmt::format("its definition of opset {} is not supported", node.version));
+            if (found->second.count(node.version) == 0) throw NotImportable(no_definition(found->second, node.version));
             result = evaluate(node, scope);
         } catch (const NotImportable& reason) {
             result.reason = reason.what();
@@ -137,42 +180,48 @@ void OnnxImporter::evaluate_constants(Scope& scope) {
     }
 }
 
+void OnnxImporter::add_computed(std::int64_t elements) {
+    computed_bytes_ += static_cast<std::size_t>(elements) * sizeof(std::int64_t);
+    if (computed_bytes_ > kMaxComputedBytes)
+        throw NotImportable(
+            fmt::format("expected at most {} MiB of constants that are computed from others, found {} MiB; simplify "
+                        "the network, for example with onnxsim",
+                        kMaxComputedBytes >> 20, (computed_bytes_ >> 20) + 1));
+}
+
 ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope) {
     NodeReader reader(node);
     const auto done = [&](OnnxTensor result) {
         reader.finish();
         const auto inferred = scope.graph->shapes.find(node.outputs.front());
-        if (inferred == scope.graph->shapes.end() || inferred->second != result.dims)
-            throw NotImportable("its result has other dimensions than ONNX's definition gives it");
+        const bool known = inferred != scope.graph->shapes.end();
+        if (!known || inferred->second != result.dims)
+            throw NotImportable(fmt::format("its result: expected the dimensions {}, found {}",
+                                            known ? listed(inferred->second) : "that its definition gives",
+                                            listed(result.dims)));
         return ImportedConstant{std::move(result), ""};
     };
     if (node.op == "Constant") {
-        const OnnxAttribute* const value = reader.find("value");
-        if (value == nullptr || !value->tensor) throw NotImportable("only the attribute value is supported");
-        return done(*value->tensor);
+        return done(stated_value(reader));
     }
     OnnxTensor value = *constant(reader.input(0), scope);
     const std::vector<std::int64_t>* const dims = dims_of(node.outputs.front(), scope);
     if (dims == nullptr || elements_of(*dims) < 0)
-        throw NotImportable("its attributes or inputs do not fit the constant that it takes");
+        throw NotImportable(
+            fmt::format("expected attributes and inputs that fit its constant of dimensions {}, found a result of {}",
+                        listed(value.dims), dims == nullptr ? "unknown dimensions" : listed(*dims)));
     // A view shares its bytes; what is written anew is bounded.
     const bool turned = !value.order.empty();
-    const auto bounded = [&] {
-        const std::int64_t elements = elements_of(*dims) + (turned ? value.elements() : 0);
-        computed_bytes_ += static_cast<std::size_t>(elements) * sizeof(std::int64_t);
-        if (computed_bytes_ > kMaxComputedBytes)
-            throw NotImportable(
-                fmt::format("constants that are computed take more than {} MiB; simplify the network, "
-                            "for example with onnxsim",
-                            kMaxComputedBytes >> 20));
-    };
-    if (turned || node.op == "Gather" || node.op == "Slice") bounded();
+    if (turned || node.op == "Gather" || node.op == "Slice")
+        add_computed(elements_of(*dims) + (turned ? value.elements() : 0));
     const auto numbers = [&](const char* key, std::size_t input) {
         List list = reader.integers(key);
         const std::string name = reader.input(input);
         if (!list && !name.empty()) {
             const OnnxTensor given = *constant(name, scope);
-            if (given.is_float()) throw NotImportable(fmt::format("its input {} is no list of integers", input));
+            if (given.is_float())
+                throw NotImportable(
+                    fmt::format("its {} (input {}): expected integers, found {}", key, input, name_of(given.type)));
             list = given.integers();
         }
         return list;
@@ -180,25 +229,23 @@ ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope
     if (node.op == "Transpose") {
         std::vector<std::int64_t> order(value.dims.size());
         std::iota(order.rbegin(), order.rend(), 0);
-        order = reader.integers("perm").value_or(order);
-        const auto axes = axes_of(order, value.dims.size());
-        if (!axes || axes->size() != value.dims.size()) throw NotImportable("perm is no order of its dimensions");
-        for (std::int64_t& axis : order) axis = static_cast<std::int64_t>(*axis_of(axis, order.size()));
         OnnxTensor result = contiguous(value);
         result.dims = *dims;
-        result.order = order;
+        result.order = checked_order(reader.integers("perm").value_or(order), value.dims.size());
         return done(result);
     }
     if (node.op == "Gather") {
         const std::size_t axis = checked_axis(reader.integer("axis"), value.dims.size());
         const OnnxTensor index = *constant(reader.input(1), scope);
-        if (index.is_float()) throw NotImportable("its indices are no integers");
+        if (index.is_float())
+            throw NotImportable(fmt::format("its indices: expected integers, found {}", name_of(index.type)));
         return done(parts_of(value, axis, index.integers(), index.dims));
     }
     if (node.op == "Slice") {
         const List starts = numbers("starts", 1), ends = numbers("ends", 2), axes = numbers("axes", 3),
                    steps = numbers("steps", 4);
-        if (!starts || !ends) throw NotImportable("its starts or ends are missing");
+        if (!starts || !ends)
+            throw NotImportable(fmt::format("expected starts and ends, found {}", starts ? "no ends" : "no starts"));
         return done(sliced(value, *starts, *ends, axes, steps));
     }
     // Views: infer_shapes() has read what their dimensions depend on.
@@ -209,7 +256,9 @@ ImportedConstant OnnxImporter::evaluate(const OnnxNode& node, const Scope& scope
     reader.ignore_attributes();
     reader.ignore_input(1);
     result.dims = *dims;
-    if (result.elements() != value.elements()) throw NotImportable("changes the number of elements");
+    if (result.elements() != value.elements())
+        throw NotImportable(fmt::format("its result: expected the {} elements of its constant, found dimensions {}",
+                                        value.elements(), listed(result.dims)));
     return done(result);
 }
 
@@ -236,7 +285,9 @@ std::vector<std::int64_t> broadcast_to(const ImportedTensor& tensor, const OnnxT
     if (fits) dims.insert(dims.begin(), sample.size() - std::min(dims.size(), sample.size()), 1);
     bool equal = dims.size() == sample.size();
     for (std::size_t d = 0; equal && d < sample.size(); ++d) equal = dims[d] == 1 || dims[d] == sample[d];
-    if (!equal) throw NotImportable("its constant does not have the dimensions of a sample, or ones");
+    if (!equal)
+        throw NotImportable(fmt::format("its constant: expected the dimensions of a sample, {}, or ones, found {}",
+                                        listed(sample), listed(constant.dims)));
     return dims;
 }
 

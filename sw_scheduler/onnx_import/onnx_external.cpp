@@ -31,11 +31,10 @@ std::string file_next_to(const std::string& path, const std::string& tensor, con
     bool safe = !location.empty() && location.find('\0') == std::string::npos && wish.is_relative();
     for (const fs::path& part : wish) safe = safe && part != "..";
     if (!safe)
-        throw InputError(
-            path, 0, tensor,
-            fmt::format("its values are in {}: expected a path relative to the model's folder, without ..; "
-                        "save the external data next to the model",
-                        shown(location)));
+        throw InputError(path, 0, tensor,
+                         fmt::format("its values: expected a path relative to the model's folder, without .., found "
+                                     "{}; save the external data next to the model",
+                                     location.empty() ? "none" : shown(location)));
     const fs::path folder = fs::path(path).parent_path();
     std::string file = (folder / wish).string();
     std::error_code error;
@@ -43,9 +42,10 @@ std::string file_next_to(const std::string& path, const std::string& tensor, con
     const fs::path root = error ? fs::path() : fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, error);
     const fs::path within = error ? fs::path("..") : real.lexically_relative(root);
     if (within.empty() || *within.begin() == "..")
-        throw InputError(
-            path, 0, tensor,
-            fmt::format("its values are in {}, a link that leaves the model's folder; copy the file", shown(location)));
+        throw InputError(path, 0, tensor,
+                         fmt::format("its values: expected a file in the model's folder, found {}, a link that leaves "
+                                     "the model's folder; copy the file",
+                                     shown(location)));
     return file;
 }
 
@@ -60,15 +60,14 @@ std::shared_ptr<const OnnxBytes> external_bytes(const std::string& path, const s
             offset = number(value, path, tensor, key);
         } else if (key == "length") {
             if (number(value, path, tensor, key) != size)
-                throw InputError(path, 0, tensor,
-                                 fmt::format("length of its external data: expected the {} bytes that its dimensions "
-                                             "take, found {}",
-                                             size, shown(value)));
+                throw InputError(
+                    path, 0, tensor,
+                    fmt::format("length of its external data: expected the {} bytes that its dimensions take, found {}",
+                                size, shown(value)));
         } else if (key != "location") {
-            throw InputError(path, 0, tensor,
-                             fmt::format("{} of its external data is not supported; expected location, offset and "
-                                         "length",
-                                         shown(key)));
+            throw InputError(
+                path, 0, tensor,
+                fmt::format("its external data: expected the keys location, offset and length, found {}", shown(key)));
         }
     }
     const auto location = keys.find("location");
@@ -78,8 +77,8 @@ std::shared_ptr<const OnnxBytes> external_bytes(const std::string& path, const s
         const std::uint64_t all = data.size().value_or(0);
         if (offset > all || size > all - offset)
             throw InputError(file, 0, "",
-                             fmt::format("has {} bytes; {} of {} takes {} from byte {}", all, tensor,
-                                         shown(fs::path(path).filename().string()), size, offset));
+                             fmt::format("expected {} bytes from byte {} on for {} of {}, found {} bytes in all", size,
+                                         offset, tensor, shown(fs::path(path).filename().string()), all));
         std::string bytes(size, '\0');
         data.skip(offset);
         if (data.read(bytes.data(), size) != size) throw InputError(file, 0, "", "cannot be read");

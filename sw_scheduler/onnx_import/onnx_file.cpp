@@ -102,10 +102,13 @@ public:
         for (const onnx::OperatorSetIdProto& one : model.opset_import()) {
             const std::string domain = one.domain() == "ai.onnx" ? "" : one.domain();
             if (!opsets_.emplace(domain, one.version()).second)
-                fail("opset_import", fmt::format("the domain {} is given twice", named(domain)));
+                fail("opset_import", fmt::format("expected each domain once, found {} twice", named(domain)));
         }
         const auto own = opsets_.find("");
-        if (own == opsets_.end()) fail("opset_import", "no opset of ONNX; expected one from 9 to 17");
+        if (own == opsets_.end())
+            fail("opset_import",
+                 fmt::format("expected an opset of ONNX from {} to {}, found none; export the model again",
+                             kOldestOpset, kNewestOpset));
         if (own->second < kOldestOpset || own->second > kNewestOpset)
             fail("opset_import", fmt::format("expected an opset from {} to {}, found {}; convert the model with "
                                              "onnx.version_converter, or export it with another opset",
@@ -115,7 +118,9 @@ public:
         for (const onnx::FunctionProto& one : model.functions())
             if (one.domain().empty() || one.domain() == "ai.onnx" || one.domain() == "switchyard")
                 fail(shown(one.name()),
-                     "a function of the file that has the domain of known operators; inline the functions");
+                     fmt::format(
+                         "expected functions of domains of their own, found a function of {}; inline the functions",
+                         named(one.domain())));
         OnnxGraph result = to_graph(*model.mutable_graph(), nullptr);
         infer_shapes(result);
         return result;
@@ -142,7 +147,13 @@ private:
                                    fmt::join(tensor.dims.begin(), tensor.dims.begin() + std::min(proto.dims_size(), 8),
                                              " x ")));
         tensor.source = std::make_shared<const OnnxSource>(OnnxSource{proto.name(), elements});
-        if (tensor.type == OnnxTensor::Type::other) return tensor;
+        if (tensor.type == OnnxTensor::Type::other) {
+            const bool known = onnx::TensorProto::DataType_IsValid(proto.data_type());
+            tensor.other_type =
+                known ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(proto.data_type()))
+                      : std::to_string(proto.data_type());
+            return tensor;
+        }
         const std::size_t size = static_cast<std::size_t>(elements) * element_bytes(tensor.type);
         if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
             std::map<std::string, std::string> keys;
@@ -197,7 +208,8 @@ private:
             if (schema != nullptr) {
                 const auto known = schema->attributes().find(key);
                 if (known == schema->attributes().end())
-                    fault = fmt::format("has no attribute {} in opset {}", shown(key), opsets_.at(node.domain));
+                    fault = fmt::format("expected attributes that opset {} defines, found {}", opsets_.at(node.domain),
+                                        shown(key));
                 else if (one.type() != known->second.type || one.has_ref_attr_name())
                     fault = fmt::format("its attribute {}: expected type {}, found {}", shown(key),
                                         onnx::AttributeProto::AttributeType_Name(known->second.type),
@@ -208,12 +220,12 @@ private:
             OnnxAttribute attribute = to_attribute(one, outer);
             attribute.is_default = is_default;
             if (!node.attributes.emplace(key, std::move(attribute)).second)
-                fault = fmt::format("its attribute {} is given twice", shown(key));
+                fault = fmt::format("its attribute {}: expected one value, found two", shown(key));
         }
         if (schema == nullptr) return fault;
         for (const auto& [key, known] : schema->attributes()) {
             if (node.attributes.count(key) > 0) continue;
-            if (known.required) return fmt::format("its attribute {} is missing", key);
+            if (known.required) return fmt::format("its attribute {}: expected a value, found none", key);
             if (known.default_value.type() == onnx::AttributeProto::UNDEFINED) continue;
             onnx::AttributeProto copy = known.default_value;
             OnnxAttribute attribute = to_attribute(copy, outer);
@@ -268,13 +280,19 @@ private:
         if (schema == nullptr) return node;
         node.version = schema->SinceVersion();
         const auto inputs = static_cast<int>(node.inputs.size()), outputs = static_cast<int>(node.outputs.size());
-        if (inputs < schema->min_input() || inputs > schema->max_input())
-            node.fault = fmt::format("has {} inputs, which opset {} does not allow", inputs, opsets_.at(node.domain));
-        if (outputs < schema->min_output() || outputs > schema->max_output())
-            node.fault = fmt::format("has {} results, which opset {} does not allow", outputs, opsets_.at(node.domain));
+        const auto count_fault = [&](const char* what, int low, int high, int found) {
+            if (found < low || found > high)
+                node.fault = fmt::format("its {}: expected {}{} in opset {}, found {}", what, low,
+                                         high == low                               ? ""
+                                         : high == std::numeric_limits<int>::max() ? " or more"
+                                                                                   : fmt::format(" to {}", high),
+                                         opsets_.at(node.domain), found);
+        };
+        count_fault("inputs", schema->min_input(), schema->max_input(), inputs);
+        count_fault("results", schema->min_output(), schema->max_output(), outputs);
         for (std::size_t i = 0; i < node.inputs.size() && i < schema->inputs().size(); ++i)
             if (node.inputs[i].empty() && schema->inputs()[i].GetOption() != onnx::OpSchema::Optional)
-                node.fault = fmt::format("its input {} is left out", schema->inputs()[i].GetName());
+                node.fault = fmt::format("its input {}: expected a tensor, found none", schema->inputs()[i].GetName());
         return node;
     }
 
@@ -282,7 +300,7 @@ private:
     const onnx::OpSchema* own_operator(const OnnxNode& node) {
         if (node.domain != "switchyard") return nullptr;
         if (opsets_.count("switchyard") == 0)
-            fail("opset_import", "no version of the domain switchyard; expected version 1");
+            fail("opset_import", "expected version 1 of the domain switchyard, found none; add it to the model");
         static const std::map<std::string, onnx::OpSchema> kOwn = [] {
             using Schema = onnx::OpSchema;
             using Attribute = onnx::AttributeProto;
@@ -315,15 +333,17 @@ private:
         graph.name = proto.name();
         if (proto.sparse_initializer_size() > 0)
             fail(shown(proto.sparse_initializer(0).values().name()),
-                 "is a sparse initializer, which is not supported; write it as a dense one");
+                 "expected a dense initializer, found a sparse one; write it as a dense one");
         Names names{outer, {}};
         for (onnx::TensorProto& one : *proto.mutable_initializer()) {
-            if (!names.own.insert(one.name()).second) fail(shown(one.name()), "two initializers have this name");
+            if (!names.own.insert(one.name()).second)
+                fail(shown(one.name()), "expected one initializer of this name, found two; rename one");
             graph.constants[one.name()] = to_tensor(one);
         }
         for (const onnx::ValueInfoProto& input : proto.input()) {
             if (graph.constants.count(input.name()) > 0) continue;
-            if (!names.own.insert(input.name()).second) fail(shown(input.name()), "two inputs have this name");
+            if (!names.own.insert(input.name()).second)
+                fail(shown(input.name()), "expected one input of this name, found two; rename one");
             graph.inputs.push_back(input.name());
             graph.types[input.name()] = type_of(input.type().tensor_type().elem_type());
         }
@@ -331,19 +351,20 @@ private:
             OnnxNode node = to_node(one, &names);
             for (const std::string& input : node.inputs)
                 if (!input.empty() && !names.contain(input))
-                    fail(
-                        node.described(),
-                        fmt::format("its input {} is made by nothing in front of it: the nodes form a cycle, a node is "
-                                    "missing, or they are not in the order that ONNX demands",
-                                    shown(input)));
+                    fail(node.described(),
+                         fmt::format("its input {}: expected the result of an earlier node, found none: the nodes form "
+                                     "a cycle, a node is missing, or they are not in the order that ONNX demands",
+                                     shown(input)));
             for (const std::string& output : node.outputs) {
                 if (output.empty()) continue;
                 if (outer != nullptr && outer->contain(output))
-                    fail(node.described(),
-                         fmt::format("its result {} has the name of a value outside of the branch; rename it",
-                                     shown(output)));
+                    fail(node.described(), fmt::format("its result {}: expected a name of its own, found that of a "
+                                                       "value outside of the branch; rename it",
+                                                       shown(output)));
                 if (!names.own.insert(output).second)
-                    fail(node.described(), fmt::format("its result {} is made twice", shown(output)));
+                    fail(node.described(),
+                         fmt::format("its result {}: expected one value of this name, found two; rename one",
+                                     shown(output)));
             }
             graph.nodes.push_back(std::move(node));
         }
@@ -355,7 +376,8 @@ private:
         shapes(proto.output());
         shapes(proto.input());
         for (const onnx::ValueInfoProto& output : proto.output()) {
-            if (!names.contain(output.name())) fail(shown(output.name()), "is an output that no node makes");
+            if (!names.contain(output.name()))
+                fail(shown(output.name()), "expected a node that makes this output, found none; remove the output");
             graph.outputs.push_back(output.name());
         }
         return graph;
@@ -367,7 +389,8 @@ private:
 
 void check_bytes(std::uint64_t bytes, const std::string& path) {
     if (bytes > std::numeric_limits<std::int32_t>::max())
-        throw InputError(path, 0, "", "has more than 2 GiB; save it with external data");
+        throw InputError(path, 0, "",
+                         fmt::format("expected less than 2 GiB, found {} bytes; save it with external data", bytes));
 }
 
 }  // namespace
@@ -377,7 +400,10 @@ OnnxGraph read_onnx(const std::string& path) {
     constexpr unsigned char kTags[] = {0x08, 0x12, 0x1A, 0x22, 0x28, 0x32, 0x3A, 0x42, 0x72, 0xA2, 0xCA};
     const int first = open_input(path).peek();
     if (std::find(std::begin(kTags), std::end(kTags), first) == std::end(kTags))
-        throw InputError(path, 0, "", "is no ONNX model");
+        throw InputError(
+            path, 0, "",
+            fmt::format("expected an ONNX model, found a file that {}; export the network as ONNX",
+                        first < 0 ? std::string("is empty") : fmt::format("begins with byte {:#04x}", first)));
     check_bytes(InputFile(path).size().value_or(0), path);
     return parse_onnx(read_file(path, kMaxArrayBytes), path);
 }
@@ -385,7 +411,11 @@ OnnxGraph read_onnx(const std::string& path) {
 OnnxGraph parse_onnx(const std::string& bytes, const std::string& path) {
     check_bytes(bytes.size(), path);
     onnx::ModelProto model;
-    if (!model.ParseFromString(bytes) || !model.has_graph()) throw InputError(path, 0, "", "is no ONNX model");
+    const bool parsed = model.ParseFromString(bytes);
+    if (!parsed || !model.has_graph())
+        throw InputError(path, 0, "",
+                         fmt::format("expected an ONNX model, found {}; export the network as ONNX",
+                                     parsed ? "one without a graph" : "bytes that protobuf cannot parse"));
     return FileReader(path).graph(model);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -142,12 +143,26 @@ std::string shown(const std::string& text) {
     return text.size() > kMost ? result + "..." : result;
 }
 
+std::string listed(const std::vector<std::int64_t>& numbers) {
+    constexpr std::size_t kMost = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(numbers.size(), kMost); ++i)
+        text += (i == 0 ? "" : ", ") + (numbers[i] == kOpenDimension ? std::string("?") : std::to_string(numbers[i]));
+    return fmt::format("[{}{}]", text, numbers.size() > kMost ? ", ..." : "");
+}
+
 const std::string& OnnxBytes::get() const {
     if (load_) {
         bytes_ = load_();
         load_ = nullptr;
     }
     return bytes_;
+}
+
+const char* name_of(OnnxTensor::Type type) {
+    constexpr const char* kNames[] = {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "INT8",   "INT16", "INT32",
+                                      "INT64", "UINT8",  "UINT16",  "UINT32",   "UINT64", "BOOL",  "other"};
+    return kNames[static_cast<std::size_t>(type)];
 }
 
 std::size_t element_bytes(OnnxTensor::Type type) {

@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +34,9 @@ struct OnnxNames {
 
 /// A text of the file for a message: printable characters alone, at most 60 of them.
 std::string shown(const std::string& text);
+
+/// Dimensions or other numbers of the file for a message: "[1, 3, ?, 8]", at most 8 of them, ? for an open one.
+std::string listed(const std::vector<std::int64_t>& numbers);
 
 /// Bytes of a constant, little-endian, last dimension closest. Those of another file are read when they are asked for.
 class OnnxBytes {
@@ -77,6 +79,7 @@ struct OnnxTensor {
         other
     };
     Type type = Type::binary32;
+    std::string other_type;                         ///< ONNX's name of it, of type `other`
     std::vector<std::int64_t> dims;                 ///< none: a scalar
     std::shared_ptr<const OnnxBytes> bytes;         ///< none of type `other`
     std::shared_ptr<const OnnxSource> source;       ///< that it comes from
@@ -88,6 +91,9 @@ struct OnnxTensor {
     std::vector<float> floats() const;
     std::vector<std::int64_t> integers() const;
 };
+
+/// ONNX's name of the type: "INT64".
+const char* name_of(OnnxTensor::Type type);
 
 /// Bytes of an element; 0 of type `other`.
 std::size_t element_bytes(OnnxTensor::Type type);
@@ -134,12 +140,6 @@ struct OnnxGraph {
 /// differ. ONNX's own inference is not used: on files with faults it reads missing types, divides by strides of 0 and
 /// counts for hours.
 void infer_shapes(OnnxGraph& graph);
-
-/// `axis` counted from the front, or nothing if a tensor of `rank` dimensions has no such axis.
-std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
-
-/// All of `axes` counted from the front, or nothing if one is missing in a tensor of `rank` dimensions or occurs twice.
-std::optional<std::set<std::size_t>> axes_of(const std::vector<std::int64_t>& axes, std::size_t rank);
 
 /// `in` elements of a dimension seen through a window. `begin`, `end`: padding; for SAME_UPPER and SAME_LOWER made of
 /// `auto_pad`.

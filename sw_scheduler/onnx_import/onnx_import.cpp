@@ -36,10 +36,19 @@ std::string cut_list(const std::vector<std::string>& list) {
     return text;
 }
 
-std::string sizes(std::int64_t first, const std::vector<std::int64_t>& sample) {
-    std::string text = first == kOpenDimension ? "N" : std::to_string(first);
-    for (const std::int64_t dim : sample) text += ", " + (dim == kOpenDimension ? "?" : std::to_string(dim));
-    return "[" + text + "]";
+/// Why no conversion takes the node.
+std::string unknown_operator(const OnnxNode& node) {
+    const bool own = node.domain.empty() || node.domain == "switchyard";
+    return fmt::format("expected an operator that docs/onnx.md lists, found {}{}", shown(node.op),
+                       own ? "" : " of the domain " + shown(node.domain));
+}
+
+std::string gathers_of(const std::set<const OnnxNode*>& gathers) {
+    std::vector<std::string> names;
+    for (const OnnxNode* const one : gathers) names.push_back(one->described());
+    std::sort(names.begin(), names.end());
+    return names.size() > 2 ? fmt::format("{}, {} and {} more", names[0], names[1], names.size() - 2)
+                            : fmt::format("{}", fmt::join(names, " and "));
 }
 
 }  // namespace
@@ -57,6 +66,12 @@ std::vector<std::int64_t> ImportedTensor::sample_dims() const {
         default:
             return {static_cast<std::int64_t>(elements())};
     }
+}
+
+std::string ImportedTensor::dims() const {
+    const bool flattened = layout == Layout::vector && !one_pixel();
+    return fmt::format("[N, {}]{}", fmt::join(sample_dims(), ", "),
+                       flattened ? fmt::format(" of {} x {} x {}", channels, rows, columns) : "");
 }
 
 OnnxImporter::OnnxImporter(const OnnxGraph& graph, std::string path, const OnnxImportOptions& options)
@@ -103,25 +118,28 @@ bool OnnxImporter::is_integer_input(const std::string& name, const Scope& scope)
 OnnxImporter::Tensor OnnxImporter::graph_input(const std::string& name, const std::vector<std::int64_t>* dims) {
     const std::string text = shown(name);
     if (input_ && input_name_ == name) return *input_;
-    if (input_) throw NotImportable(fmt::format("the network has a second input, {}", text));
+    if (input_)
+        throw NotImportable(fmt::format(
+            "the input {}: expected {} as the only input of the network, found a second one; make it a constant", text,
+            shown(input_name_)));
     if (dims == nullptr)
-        throw NotImportable(
-            fmt::format("the dimensions of the input {} are not known: export it with fixed sizes", text));
+        throw NotImportable(fmt::format(
+            "the input {}: expected 2 to 4 dimensions, found unknown ones; export it with fixed sizes", text));
     if (dims->size() < 2 || dims->size() > 4)
-        throw NotImportable(fmt::format("the input {} has {} dimensions: expected 2 to 4", text, dims->size()));
-    for (std::size_t d = 0; d < dims->size(); ++d) {
-        if (d > 0 && (*dims)[d] == kOpenDimension)
+        throw NotImportable(fmt::format("the input {}: expected 2 to 4 dimensions, found {}", text, listed(*dims)));
+    for (std::size_t d = 0; d < dims->size(); ++d)
+        if ((*dims)[d] == 0 || (d > 0 && (*dims)[d] == kOpenDimension))
             throw NotImportable(
-                fmt::format("dimension {} of the input {} is not known: export it with fixed sizes", d, text));
-        if ((*dims)[d] == 0)
-            throw NotImportable(fmt::format("dimension {} of the input {} is 0: export it with fixed sizes", d, text));
-    }
+                fmt::format("the input {}: expected a fixed size of 1 or more as dimension {}, found {}; export it "
+                            "with fixed sizes",
+                            text, d, listed(*dims)));
     const auto at = [&](std::size_t d) { return static_cast<std::uint32_t>((*dims)[d]); };
     Tensor input;
     input.name = "input";
     input.shared = true;
     if (elements_of({dims->begin() + 1, dims->end()}) < 0)
-        throw NotImportable(fmt::format("the input {} has more than {} elements a sample", text, kMaxElements));
+        throw NotImportable(fmt::format("the input {}: expected at most {} elements a sample, found dimensions {}",
+                                        text, kMaxElements, listed(*dims)));
     if (dims->size() == 4) {
         input.channels = at(1), input.rows = at(2), input.columns = at(3);
     } else if (dims->size() == 3) {
@@ -141,7 +159,7 @@ OnnxImporter::Tensor OnnxImporter::tensor(const std::string& name, Scope& scope)
     if (known != scope.tensors.end()) return known->second;
     if (is_constant(name, scope))
         throw NotImportable(
-            fmt::format("takes the constant {} where a result of the network is expected", shown(name)));
+            fmt::format("expected a result of the network as its input, found the constant {}", shown(name)));
     if (scope.producers.count(name) == 0 && scope.outer != nullptr)
         return name == scope.taken ? scope.branch : tensor(name, *scope.outer);
     throw NeededTensor{name, &scope};
@@ -172,8 +190,9 @@ OnnxImporter::Tensor OnnxImporter::convert(const std::string& name, Scope& scope
     if (found == scope.producers.end()) {
         try {
             if (is_integer_input(name, scope))
-                throw NotImportable(fmt::format(
-                    "the input {} is of integers: expected floats, or a Cast to them, or a Gather by it", shown(name)));
+                throw NotImportable(
+                    fmt::format("the input {}: expected floats, or a Cast to them, or a Gather by it, found {}",
+                                shown(name), name_of(graph_.types.at(name))));
             return graph_input(name, dims_of(name, scope));
         } catch (const NotImportable& reason) {
             complain(reason.what());
@@ -185,7 +204,7 @@ OnnxImporter::Tensor OnnxImporter::convert(const std::string& name, Scope& scope
     const auto constant = scope.constants.find(name);
     if (handler == handlers().end() || (constant != scope.constants.end() && !constant->second.reason.empty())) {
         complain(node.described() + ": " +
-                 (constant == scope.constants.end() || constant->second.reason.empty() ? "is not supported"
+                 (constant == scope.constants.end() || constant->second.reason.empty() ? unknown_operator(node)
                                                                                        : constant->second.reason));
         failures_.emplace(&node, "");
     }
@@ -215,9 +234,9 @@ OnnxImporter::Tensor OnnxImporter::converted_by(const Handler& handler, const On
                                                 Scope& scope) {
     if (!node.fault.empty()) throw NotImportable(node.fault);
     if (!handler.versions.empty() && handler.versions.count(node.version) == 0)
-        throw NotImportable(fmt::format("its definition of opset {} is not supported", node.version));
+        throw NotImportable(no_definition(handler.versions, node.version));
     if (name != node.outputs.front() && node.domain.empty())
-        throw NotImportable(fmt::format("its result {} is not supported, only the first one", shown(name)));
+        throw NotImportable(fmt::format("expected its first result to be taken alone, found a use of {}", shown(name)));
     asked_ = name;
     NodeReader reader(node);
     Tensor result = (this->*handler.convert)(reader, scope);
@@ -236,9 +255,9 @@ void OnnxImporter::check_shape(const std::string& name, const Tensor& result, co
     for (std::size_t d = 0; equal && d < sample.size(); ++d)
         equal = (*dims)[d + 1] == sample[d] || (*dims)[d + 1] == kOpenDimension;
     if (equal) return;
-    const std::vector<std::int64_t> rest(dims->empty() ? dims->begin() : dims->begin() + 1, dims->end());
-    throw NotImportable(fmt::format("its result is {} for ONNX; the model format has {}",
-                                    dims->empty() ? "a number" : sizes(dims->front(), rest), sizes(batch_, sample)));
+    throw NotImportable(fmt::format("its result: expected the dimensions {}, with the batch {} as N, found {} in ONNX",
+                                    result.dims(), batch_ == kOpenDimension ? "open" : std::to_string(batch_),
+                                    listed(*dims)));
 }
 
 /// The name of a tensor that a layer takes. Tables that the host looks up are one input: the same sum for all layers.
@@ -246,7 +265,10 @@ const std::string& OnnxImporter::taken_name(const Tensor& tensor) {
     if (!tensor.embedded.empty()) {
         if (host_sum_.empty()) host_sum_ = tensor.embedded;
         if (host_sum_ != tensor.embedded)
-            throw NotImportable("takes rows of other tables than another layer: the host looks up one sum of rows");
+            throw NotImportable(
+                fmt::format("expected the sum of rows that other layers take, of {}, found the sum of {}, and the host "
+                            "looks up one sum",
+                            gathers_of(host_sum_), gathers_of(tensor.embedded)));
     }
     return tensor.name;
 }
@@ -254,7 +276,8 @@ const std::string& OnnxImporter::taken_name(const Tensor& tensor) {
 /// An output of the network, with what no layer behind it takes over.
 OnnxImporter::Tensor OnnxImporter::output(const std::string& name) {
     if (is_constant(name, top_)) {
-        complain(fmt::format("the output {} is a constant", shown(name)));
+        complain(
+            fmt::format("the output {}: expected a result that depends on the input, found a constant", shown(name)));
         return Tensor();
     }
     Tensor result = resolve(name, top_);
@@ -262,7 +285,8 @@ OnnxImporter::Tensor OnnxImporter::output(const std::string& name) {
     const OnnxNode* const node = producer(name, top_);
     try {
         if (result.layout == Layout::heads || result.layout == Layout::split)
-            throw NotImportable("an output whose channels are in two dimensions");
+            throw NotImportable(
+                fmt::format("expected [N, tokens, channels], found {} of an attention's heads", result.dims()));
         if (result.scale != 1) result = activate(*node, result, "a product with a constant");
         taken_name(result);
     } catch (const NotImportable& reason) {
@@ -278,15 +302,15 @@ ImportedModel OnnxImporter::run() {
     }
     for (const OnnxNode& node : graph_.nodes)
         if (node.domain == "switchyard" && node.op == "Sink") sink(node, top_);
+    const std::string count = problems_.size() > 1 ? fmt::format(" for {} reasons", problems_.size()) : "";
     if (!problems_.empty())
-        throw InputError(path_, 0, "",
-                         fmt::format("cannot be imported{}: {}",
-                                     problems_.size() == 1 ? "" : fmt::format(" for {} reasons", problems_.size()),
-                                     cut_list(problems_)));
-    if (!input_) throw InputError(path_, 0, "", "no output depends on an input");
+        throw InputError(path_, 0, "", fmt::format("cannot be imported{}: {}", count, cut_list(problems_)));
+    if (!input_) throw InputError(path_, 0, "", "expected an output that depends on an input, found none");
     if (options_.values && !model_.sizes_only.empty())
         throw InputError(path_, 0, "",
-                         fmt::format("the model format has no values of {}", cut_list(model_.sizes_only)));
+                         fmt::format("expected operators whose values the model format has, found {}; import it "
+                                     "without weights, for timing alone",
+                                     cut_list(model_.sizes_only)));
     model_.layers = layers_.size();
     model_.text = text();
     if (options_.values) add_weights(model_);

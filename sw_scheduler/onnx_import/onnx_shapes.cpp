@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/onnx_import/onnx_axes.h"
 #include "switchyard/sw_scheduler/onnx_import/onnx_graph.h"
 
 namespace switchyard::sched {
@@ -20,9 +21,11 @@ using MaybeDims = std::optional<Dims>;
 
 constexpr std::size_t kMaxRank = 64;
 
-/// The attributes and inputs of a view do not fit each other. Operators with values of their own are checked where they
-/// are converted.
-struct Misfit {};
+/// What of the attributes and inputs of a view does not fit its input. Operators with values of their own are checked
+/// where they are converted.
+struct Misfit {
+    std::string fault;
+};
 
 bool is_open(std::int64_t dim) {
     return dim == kOpenDimension;
@@ -111,15 +114,9 @@ private:
             equal = is_open((*inferred)[d]) || declared[d] == (*inferred)[d];
         }
         if (!equal)
-            node.fault = fmt::format("its result {} has the dimensions [{}], and the file declares [{}]", shown(name),
-                                     listed(*inferred), listed(declared));
-    }
-
-    static std::string listed(const Dims& dims) {
-        std::string text;
-        for (std::size_t d = 0; d < std::min<std::size_t>(dims.size(), 8); ++d)
-            text += (d == 0 ? "" : ", ") + (is_open(dims[d]) ? std::string("?") : std::to_string(dims[d]));
-        return dims.size() > 8 ? text + ", ..." : text;
+            node.fault = fmt::format(
+                "its result {}: expected the dimensions {} that its operator makes, found {} as the file declares",
+                shown(name), listed(*inferred), listed(declared));
     }
 
     void infer_own(OnnxNode& node) {
@@ -130,8 +127,8 @@ private:
     void infer_checked(OnnxNode& node) {
         try {
             infer(node);
-        } catch (const Misfit&) {
-            node.fault = "its attributes do not fit the dimensions of its input";
+        } catch (const Misfit& misfit) {
+            node.fault = misfit.fault;
         }
     }
 
@@ -282,9 +279,11 @@ private:
     MaybeDims flatten(const OnnxNode& node) const {
         const Dims* const data = dims(node.input(0));
         if (data == nullptr) return std::nullopt;
+        const auto rank = static_cast<std::int64_t>(data->size());
         std::int64_t axis = integer(node, "axis", 1);
-        if (axis < 0) axis += static_cast<std::int64_t>(data->size());
-        if (axis < 0 || axis > static_cast<std::int64_t>(data->size())) throw Misfit();
+        if (axis < -rank || axis > rank)
+            throw Misfit{fmt::format("its axis: expected one from {} to {}, found {}", -rank, rank, axis)};
+        if (axis < 0) axis += rank;
         return Dims{product(data->begin(), data->begin() + axis), product(data->begin() + axis, data->end())};
     }
 
@@ -298,17 +297,20 @@ private:
         std::int64_t made = 1;
         for (std::size_t d = 0; d < result.size(); ++d) {
             if (result[d] == 0 && integer(node, "allowzero", 0) == 0) {
-                if (d >= data->size()) throw Misfit();
+                if (d >= data->size())
+                    throw Misfit{fmt::format("its shape: expected 0 where its input {} has a dimension, found {}",
+                                             listed(*data), listed(*wish))};
                 result[d] = (*data)[d];
             } else if (result[d] == -1) {
-                if (rest) throw Misfit();
+                if (rest) throw Misfit{fmt::format("its shape: expected -1 at most once, found {}", listed(*wish))};
                 rest = d;
                 continue;
             }
             if (is_open(result[d]))
                 ++open;
             else if (result[d] < 0 || (result[d] > 0 && made > kMaxElements / result[d]))
-                throw Misfit();
+                throw Misfit{fmt::format("its shape: expected sizes from -1 with up to {} elements, found {}",
+                                         kMaxElements, listed(*wish))};
             else
                 made *= result[d];
         }
@@ -319,13 +321,17 @@ private:
         if (elements < 0) return std::nullopt;
         const std::size_t open_before = data->size() - known.size();
         if (!rest) {
-            if (open == 0 && open_before == 0 && made != elements) throw Misfit();
+            if (open == 0 && open_before == 0 && made != elements)
+                throw Misfit{fmt::format("its shape: expected the {} elements of its input {}, found {}", elements,
+                                         listed(*data), listed(*wish))};
             return result;
         }
         if (open != open_before || open > 1) {
             result[*rest] = kOpenDimension;
         } else {
-            if (made == 0 || elements % made != 0) throw Misfit();
+            if (made == 0 || elements % made != 0)
+                throw Misfit{fmt::format("its shape: expected sizes that divide its input {}, found {}", listed(*data),
+                                         listed(*wish))};
             result[*rest] = elements / made;
         }
         return result;
@@ -337,13 +343,15 @@ private:
         const MaybeDims wish = list(node, "axes", 1, given);
         if (data == nullptr || (given && !wish)) return std::nullopt;
         const auto axes = axes_of(wish ? *wish : Dims(), data->size());
-        if (!axes) throw Misfit();
+        if (!axes) throw Misfit{no_axes("axes", *wish, data->size())};
         Dims result;
         for (std::size_t d = 0; d < data->size(); ++d) {
             const std::int64_t size = (*data)[d];
             const bool gone = given ? axes->count(d) > 0 : size == 1;
             if (is_open(size) && !given) return std::nullopt;
-            if (gone && size != 1 && !is_open(size)) throw Misfit();
+            if (gone && size != 1 && !is_open(size))
+                throw Misfit{fmt::format("its axes: expected those of the dimensions of 1 in its input {}, found {}",
+                                         listed(*data), listed(*wish))};
             if (!gone) result.push_back(size);
         }
         return result;
@@ -355,7 +363,7 @@ private:
         const MaybeDims wish = list(node, "axes", 1, given);
         if (data == nullptr || !wish || wish->size() > kMaxRank) return std::nullopt;
         const auto axes = axes_of(*wish, data->size() + wish->size());
-        if (!axes) throw Misfit();
+        if (!axes) throw Misfit{no_axes("axes", *wish, data->size() + wish->size())};
         Dims result = *data;
         for (const std::size_t axis : *axes) result.insert(result.begin() + static_cast<std::ptrdiff_t>(axis), 1);
         return result;
@@ -409,9 +417,7 @@ private:
             const std::size_t axis = *axis_of((*axes)[i], rank);
             const std::int64_t all = size(axis);
             if (is_open((*starts)[i]) || is_open((*ends)[i]) || (*steps)[i] < 1) return std::nullopt;
-            const auto bound = [all](std::int64_t at) {
-                return is_open(all) ? all : std::clamp<std::int64_t>(at < 0 ? at + all : at, 0, all);
-            };
+            const auto bound = [all](std::int64_t at) { return is_open(all) ? all : bound_of(at, all); };
             found.push_back({static_cast<std::int64_t>(axis), bound((*starts)[i]), bound((*ends)[i]), (*steps)[i]});
         }
         return found;
@@ -456,12 +462,18 @@ private:
         bool given = false;
         const MaybeDims sizes = list(node, "split", 1, given);
         if (data == nullptr || (given && !sizes)) return;
-        const std::optional<std::size_t> axis = axis_of(integer(node, "axis", 0), data->size());
+        const std::int64_t wish = integer(node, "axis", 0);
+        const std::optional<std::size_t> axis = axis_of(wish, data->size());
         const auto parts = static_cast<std::int64_t>(node.outputs.size());
-        if (!axis || (sizes && sizes->size() != node.outputs.size())) throw Misfit();
+        if (!axis) throw Misfit{no_axis("axis", wish, data->size())};
+        if (sizes && sizes->size() != node.outputs.size())
+            throw Misfit{
+                fmt::format("its split: expected {} sizes, one for each result, found {}", parts, listed(*sizes))};
         const std::int64_t all = (*data)[*axis];
         if (!sizes && is_open(all)) return;
-        if (!sizes && all % parts != 0) throw Misfit();
+        if (!sizes && all % parts != 0)
+            throw Misfit{fmt::format("its input: expected a multiple of its {} results on axis {}, found {}", parts,
+                                     wish, listed(*data))};
         const Dims whole = *data;
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             Dims part = whole;
@@ -487,10 +499,8 @@ private:
         const Dims* const data = dims(node.input(0));
         if (data == nullptr) return std::nullopt;
         const auto rank = static_cast<std::int64_t>(data->size());
-        const auto bound = [rank](std::int64_t at) {
-            return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
-        };
-        const std::int64_t start = bound(integer(node, "start", 0)), end = bound(integer(node, "end", rank));
+        const std::int64_t start = bound_of(integer(node, "start", 0), rank),
+                           end = bound_of(integer(node, "end", rank), rank);
         return start >= end ? Dims() : Dims(data->begin() + start, data->begin() + end);
     }
 
@@ -568,21 +578,6 @@ private:
 };
 
 }  // namespace
-
-std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (axis < 0 && axis >= -static_cast<std::int64_t>(rank)) axis += static_cast<std::int64_t>(rank);
-    if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
-    return static_cast<std::size_t>(axis);
-}
-
-std::optional<std::set<std::size_t>> axes_of(const std::vector<std::int64_t>& axes, std::size_t rank) {
-    std::set<std::size_t> found;
-    for (const std::int64_t one : axes) {
-        const std::optional<std::size_t> axis = axis_of(one, rank);
-        if (!axis || !found.insert(*axis).second) return std::nullopt;
-    }
-    return found;
-}
 
 void infer_shapes(OnnxGraph& graph) {
     ShapeInference(graph, nullptr).run();

@@ -53,7 +53,6 @@ LEFT = {
     "sw_scheduler/dynn_offload": 2,
     "sw_scheduler/kernel_streams": 1,
     "sw_scheduler/memory_managers": 3,
-    "sw_scheduler/onnx_import": 133,
     "sw_scheduler/workload": 152,
     "tlm": 9,
     "tlm/register_map": 10,
