@@ -51,7 +51,8 @@ Constraint::Constraint(std::string text, const std::vector<std::string>& keys)
         constexpr std::string_view kFile = ":memory:: ";
         std::string message = error.what();
         if (message.rfind(kFile, 0) == 0) message = message.substr(kFile.size());
-        throw InputError(fmt::format("\"{}\": {}; known keys: {}", text_, message, fmt::join(keys_, ", ")));
+        throw InputError(fmt::format("\"{}\": expected a condition in SQL of the keys {}, found an error: {}", text_,
+                                     fmt::join(keys_, ", "), message));
     }
 }
 

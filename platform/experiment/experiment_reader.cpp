@@ -11,6 +11,7 @@
 #include "switchyard/platform/experiment/figure_reader.h"
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/mapping_reader.h"
+#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
 
 namespace switchyard::platform {
@@ -54,7 +55,7 @@ public:
         if (file_.has("sweep")) read_sweep(file_.mapping("sweep"));
         std::set<std::string> names;
         each("figures", figure_keys(experiment_), [&](MappingReader& entry, bool whole) {
-            if (!whole) file_.fail("figures", "expected mappings, found another list");
+            if (!whole) file_.fail("figures", "expected mappings, found " + shown(text_));
             experiment_.figures.push_back(read_figure(entry, experiment_));
             if (!names.insert(experiment_.figures.back().name).second)
                 entry.fail("name", "expected a name for each figure, found this one twice");
@@ -110,7 +111,7 @@ private:
             if (experiment_.synthetic())
                 check_option(set, key, key, result[key]);
             else if (platform_only && key.find('.') == std::string::npos)
-                set.fail(key, "expected a key of a platform, found another");
+                set.fail(key, "expected a key of a platform, SECTION.KEY, found " + shown(key));
         }
         return result;
     }
@@ -174,7 +175,8 @@ private:
             phase.allow(known);
             const auto from = static_cast<std::size_t>(phase.integer("from_batch", 0, kMaxBatches));
             if (!network.phases.empty() && from <= network.phases.back().from_batch)
-                phase.fail("from_batch", "expected phases that begin one after another, found others");
+                phase.fail("from_batch", fmt::format("expected more than the {} of the phase before it, found {}",
+                                                     network.phases.back().from_batch, from));
             network.phases.push_back({from, std::move(phase)});
         }
     }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/shown.h"
+
 namespace switchyard::platform {
 
 using sched::MappingReader;
@@ -70,7 +72,7 @@ private:
         std::string text = reader_.text(key);
         const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.'; };
         if (!std::all_of(text.begin(), text.end(), plain) || text.front() == '.')
-            reader_.fail(key, "expected a file name of letters, digits, '_', '-' and '.', found other text");
+            reader_.fail(key, "expected a file name of letters, digits, '_', '-' and '.', found " + shown(text));
         return text;
     }
 
@@ -106,7 +108,7 @@ private:
         for (const char* key : {"against", "against_label", "diagonal"})
             if (!scatter && reader_.has(key)) reader_.fail(key, "expected for scatter only, found for another kind");
         if (!scatter) return;
-        if (experiment_.synthetic()) reader_.fail("kind", "expected across: batch for scatter, found another value");
+        if (experiment_.synthetic()) reader_.fail("kind", "expected another kind for synthetic traffic, found scatter");
         for (const char* key : {"over", "across", "published"})
             if (reader_.has(key)) reader_.fail(key, "expected for other kinds than scatter, found for scatter");
         figure_.against = reader_.text("against");
@@ -242,7 +244,8 @@ private:
 
     void read_published_networks(MappingReader reader, Published& result) const {
         for (const auto& [name, node] : reader.nodes()) {
-            if (!contains(figure_.networks, name)) reader.fail(name, "expected a network of the figure, found another");
+            if (!contains(figure_.networks, name))
+                reader.fail(name, "expected a network of the figure, found " + shown(name));
             result.networks[name] = number(reader, name);
         }
     }

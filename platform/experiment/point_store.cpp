@@ -72,7 +72,8 @@ int locked(const std::string& file) {
 nlohmann::ordered_json StoredPoint::parsed_report(const std::string& store) const {
     nlohmann::ordered_json document = parse_ordered_json(report, fmt::format("{}: point {}: report", store, key), 0);
     if (!document.is_object())
-        throw InputError(store, 0, "point " + key, "expected an object of JSON as the report, found another value");
+        throw InputError(store, 0, "point " + key,
+                         fmt::format("expected an object of JSON as the report, found {}", document.type_name()));
     return document;
 }
 

@@ -141,8 +141,9 @@ private:
                 value.push_back(entry.scalar(node, "values"));
             } else {
                 if (!node.IsSequence() || node.size() != axis.keys.size())
-                    entry.fail("values", fmt::format("expected {} values in each, one a key, found another number",
-                                                     axis.keys.size()));
+                    entry.fail("values",
+                               fmt::format("expected {} values in each, one a key, found {}", axis.keys.size(),
+                                           node.IsSequence() ? std::to_string(node.size()) : "no list"));
                 for (const YAML::Node& one : node) value.push_back(entry.scalar(one, "values"));
             }
             if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
@@ -159,10 +160,11 @@ private:
         entry.text("to");
         axis.from = entry.number_or("from", -kHuge, kHuge, 0);
         axis.to = entry.number_or("to", -kHuge, kHuge, 0);
-        if (axis.from >= axis.to) entry.fail("to", "expected a number above from, found another");
+        if (axis.from >= axis.to)
+            entry.fail("to", fmt::format("expected a number above from, {}, found {}", axis.from, axis.to));
         axis.logarithmic = entry.choice_or("scale", {"linear", "log"}) == "log";
         if (axis.logarithmic && axis.from <= 0)
-            entry.fail("from", "expected a positive number for scale log, found 0 or less");
+            entry.fail("from", fmt::format("expected a positive number for scale log, found {}", axis.from));
         axis.integer = entry.choice_or("integer", {"no", "yes", "true", "false"}) == "yes" ||
                        entry.text_or("integer", "no") == "true";
         const auto steps = static_cast<std::size_t>(entry.integer_or("steps", 2, kMaxPoints, 0));
@@ -186,7 +188,7 @@ private:
     void read_constraints() {
         for (const YAML::Node& node : file_.list("constraints")) {
             // Not scalar(): "<" begins a placeholder there.
-            if (!node.IsScalar()) file_.fail("constraints", "expected texts, found another list");
+            if (!node.IsScalar()) file_.fail("constraints", "expected texts, found a list or a mapping in the list");
             sweep_.constraints.emplace_back(node.Scalar(), line_of(node));
         }
     }

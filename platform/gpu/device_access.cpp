@@ -42,7 +42,10 @@ std::uint32_t DeviceAccess::read_word(std::uint64_t address) {
 void DeviceAccess::debug_write(std::uint64_t address, std::vector<std::uint8_t> bytes) {
     ::tlm::tlm_generic_payload payload;
     hw::set_access(payload, true, address, bytes.data(), static_cast<unsigned>(bytes.size()));
-    if (link->transport_dbg(payload) != bytes.size()) throw ModelError(*this, "bytes do not fit the device memory");
+    const unsigned taken = link->transport_dbg(payload);
+    if (taken != bytes.size())
+        throw ModelError(*this, fmt::format("expected device memory for {} bytes at {:#x}, found room for {}",
+                                            bytes.size(), address, taken));
 }
 
 void DeviceAccess::post(std::uint64_t address, std::vector<std::uint8_t> bytes) {

@@ -73,8 +73,10 @@ unsigned GpuDevice::debug_transport(::tlm::tlm_generic_payload& payload) {
 void GpuDevice::debug(bool write, std::uint64_t address, void* data, unsigned bytes) {
     ::tlm::tlm_generic_payload payload;
     hw::set_access(payload, write, address, data, bytes);
-    if (window_->transport_dbg(payload) != bytes)
-        throw ModelError(*this, fmt::format("{} bytes at {:#x} are beyond device memory", bytes, address));
+    const unsigned moved = window_->transport_dbg(payload);
+    if (moved != bytes)
+        throw ModelError(*this, fmt::format("expected device memory for {} bytes at {:#x}, found room for {}", bytes,
+                                            address, moved));
 }
 
 void GpuDevice::write_memory(std::uint64_t address, const void* data, unsigned bytes) {

@@ -68,10 +68,10 @@ TEST_CASE("an image of a future version is refused", "[cli][bad][image]") {
 TEST_CASE("an image for another platform is refused, and both are named", "[cli][bad][image]") {
     check_refused(sy_sim("run --platform configs/platforms/adyna.yaml --image " + digits_image() + " --trace " +
                          kDigitsTrace + " --batches 1"),
-                  {"platform_fingerprint", "made for platform mini", "adyna"});
+                  {"platform_fingerprint: expected 0x", "of platform adyna, found 0x", "of platform mini"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --set pe_array.rows=16 --image " + digits_image() +
                          " --trace " + kDigitsTrace + " --batches 1"),
-                  {"made for platform mini, this platform is mini with other sizes"});
+                  {"of platform mini, found 0x", "of platform mini, which has other sizes; compile"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image /nowhere.syk"),
                   {"/nowhere.syk: cannot be read"});
 }

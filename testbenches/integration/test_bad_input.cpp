@@ -131,7 +131,7 @@ TEST_CASE("bad command lines are refused in one line", "[cli][bad]") {
                   {"adjna", "adyna"});
     check_refused(sy_sim(std::string("gemm --platform ") + kMini + " --m 0 --n 1 --k 1"), {"--m"});
     check_refused(sy_sim(std::string("gemm --platform ") + kMini + " --m 1 --n 1 --k 1 --tiles 5"),
-                  {"--tiles: platform mini has 4 tiles"});
+                  {"--tiles: expected at most the 4 tiles of platform mini, found 5"});
     check_refused(
         sy_sched(std::string("compile ") + kDigits + " --platform " + kMini + " --design adyna -o /dev/null/x.syk"),
         {"/dev/null/x.syk"});

@@ -56,7 +56,8 @@ TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal stor
     CHECK(op(full, "block0.a").at("kernels").size() > op(adyna, "block0.a").at("kernels").size());
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
                          " --trace " + kDigitsTrace + " --batches 1 --set chip.impl=stages"),
-                  {"full-kernel.syk: does not fit: tile ", "set chip.ideal_kernel_store: yes"});
+                  {"full-kernel.syk: expected at most ", " kernels a tile in the scratchpad of mini, found ",
+                   "set chip.ideal_kernel_store: yes"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
                          " --trace " + kDigitsTrace + " --batches 1 --set chip.ideal_kernel_store=true"),
                   {"mini.yaml", "chip", "ideal_kernel_store: expected impl: stages for it, found another"});

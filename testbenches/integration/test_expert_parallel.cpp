@@ -144,7 +144,8 @@ TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_paralle
     check_refused(
         sy_sim(command(4, "--set cluster.placement_file=" + placement)),
         {"placement.yaml:3: routers.experts: branch 2: expected at most 2 of 8 branches on device 0, found more"});
-    check_refused(sy_sim(command(16, "")), {"experts.yaml:12: layers.experts: has 8 branches for 16 chips"});
+    check_refused(sy_sim(command(16, "")),
+                  {"experts.yaml:12: layers.experts: expected a branch or more for each of 16 chips, found 8"});
     check_refused(sy_sim(command(4, "--set cluster.all_to_all=dense")), {"--set: cluster.all_to_all:", "dense"});
     check_refused(sy_sim(command(4, "--set chip.columns=0")), {"--set: chip.columns:"});
     check_refused(sy_sim(command(4, "--set cluster.batches_in_flight=2")), {"cluster.batches_in_flight", "joint"});

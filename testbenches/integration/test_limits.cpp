@@ -176,13 +176,15 @@ TEST_CASE("a run finds the trace that its model names", "[cli][trace]") {
 
     const std::string refused = std::string("run --platform ") + kMini + " --batches 2 --image ";
     fs::copy_file(image, elsewhere);
-    check_refused(sy_sim(refused + elsewhere),
-                  {"model.syk: --trace: is needed: the model declares no route generator"});
+    check_refused(
+        sy_sim(refused + elsewhere),
+        {"model.syk: --trace: expected one, as the model declares no route generator, found none; give a trace"});
     fs::copy_file(image + ".trace", elsewhere + ".trace");
-    check_refused(sy_sim(refused + elsewhere), {"model.syk: --trace: is needed: the trace of the model is not at "});
+    check_refused(sy_sim(refused + elsewhere),
+                  {"model.syk: --trace: expected the trace of the model at ", ", found no file; give a trace"});
     write_text(folder + "/digits/skipnet/routing.jsonl", read_text(kDigitsTrace) + "\n");
-    check_refused(sy_sim(refused + image),
-                  {"--trace: is needed: ", "routing.jsonl is not the trace that the image was compiled with"});
+    check_refused(sy_sim(refused + image), {"--trace: expected ", "routing.jsonl with the CRC-32 0x",
+                                            " of the trace that the image was compiled with"});
 
     // Of `--routing` too.
     write_text(folder + "/routes.yaml", "trace: digits/skipnet/routing.jsonl\n");
@@ -195,10 +197,10 @@ TEST_CASE("a run finds the trace that its model names", "[cli][trace]") {
 
 TEST_CASE("an image that does not fit the chip's window is refused by scheduler, run and chip", "[cli][limits]") {
     check_refused(compile(kDigits, "--set host.image_window_bytes=65536"),
-                  {"digits_skipnet.yaml: does not fit: its image has ",
-                   " bytes, the image window of mini 65536 (host.image_window_bytes)"});
+                  {"digits_skipnet.yaml: expected an image of at most the 65536 bytes of mini's image window, found ",
+                   "; raise host.image_window_bytes"});
     CHECK_FALSE(fs::exists(scratch("never.syk")));
     check_refused(run_mini(std::string("--trace ") + kDigitsTrace + " --set host.image_window_bytes=65536"),
-                  {"digits_skipnet.syk: does not fit: its image has ",
-                   " bytes, the image window of mini 65536 (host.image_window_bytes)"});
+                  {"digits_skipnet.syk: expected an image of at most the 65536 bytes of mini's image window, found ",
+                   "; raise host.image_window_bytes"});
 }

@@ -112,7 +112,7 @@ TEST_CASE("a package for firmware holds the image, lists of all tensors, and roo
 }
 
 TEST_CASE("what cannot be packed is refused", "[pack]") {
-    check_refused(sy_sched(pack_arguments("0x80100008")), {"--address", "0x80100008 is no multiple of 16"});
+    check_refused(sy_sched(pack_arguments("0x80100008")), {"--address", "expected a multiple of 16, found 0x80100008"});
     check_refused(sy_sched(pack_arguments("here")), {"--address"});
     check_refused(sy_sched(pack_arguments() + "--batches 0"), {"--batches"});
     check_refused(sy_sched(pack_arguments() + "--expect " + kFolder + "/input_batch0.npy"), {"--expect", "shape"});

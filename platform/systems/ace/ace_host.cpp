@@ -163,8 +163,9 @@ void AceHost::send_entries() {
 void AceHost::check_progress(const std::string& what) const {
     const double us = (sc_core::sc_time_stamp() - last_progress_) / sc_core::sc_time(1, sc_core::SC_US);
     if (us <= watchdog_us_) return;
-    throw ModelError(*this, fmt::format("{}: no kernel has completed for {:.0f} us; {}", what, us,
-                                        fmt::join(registry_.waits(), "; ")));
+    throw ModelError(
+        *this, fmt::format("{}: expected a kernel to complete within {:.0f} us, found none for {:.0f} us: {}", what,
+                           watchdog_us_, us, fmt::join(registry_.waits(), "; ")));
 }
 
 }  // namespace switchyard::platform::ace

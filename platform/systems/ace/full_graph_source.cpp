@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/platform/systems/ace/full_graph_source.h"
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/gpu/kernel_launch.h"
 
 namespace switchyard::platform::ace {
@@ -39,7 +41,8 @@ void FullGraphSource::dispatch() {
         kernels->b_transport(payload, delay);
         wait(delay);
         if (payload.is_response_error())
-            throw ModelError(*this, "the GPU refuses kernel " + std::to_string(kernel) + " of the stream");
+            throw ModelError(*this, fmt::format("expected the GPU to take kernel {} of the stream, found {}", kernel,
+                                                payload.get_response_string()));
     }
 }
 

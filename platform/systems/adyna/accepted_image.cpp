@@ -20,9 +20,9 @@ namespace {
 void check_window(const PlatformConfig& platform, std::size_t image_bytes, const std::string& source) {
     if (image_bytes > platform.host.image_window_bytes)
         throw Infeasible(source, 0, "",
-                         fmt::format("does not fit: its image has {} bytes, the image window of {} {} "
-                                     "(host.image_window_bytes)",
-                                     image_bytes, platform.chip.name, platform.host.image_window_bytes));
+                         fmt::format("expected an image of at most the {} bytes of {}'s image window, found {}; raise "
+                                     "host.image_window_bytes",
+                                     platform.host.image_window_bytes, platform.chip.name, image_bytes));
 }
 
 void check_kernel_store(const PlatformConfig& platform, const Image& image, const std::string& source) {
@@ -33,9 +33,9 @@ void check_kernel_store(const PlatformConfig& platform, const Image& image, cons
         if (program.kernels.size() <= room) continue;
         throw Infeasible(
             source, 0, "",
-            fmt::format("does not fit: tile {} has {} kernels, the scratchpad of {} has room for {}; raise "
+            fmt::format("expected at most {} kernels a tile in the scratchpad of {}, found {} on tile {}; raise "
                         "scratchpad.kernel_share, or set chip.ideal_kernel_store: yes",
-                        program.tile, program.kernels.size(), platform.chip.name, room));
+                        room, platform.chip.name, program.kernels.size(), program.tile));
     }
 }
 
@@ -55,8 +55,8 @@ void check_nests(const Image& image, const std::string& source) {
                 try {
                     const hw::KernelNest nest(kernel, op.rank, kernel.unit_samples());
                 } catch (const std::domain_error& error) {
-                    throw InputError(source, 0, fmt::format("tile {}", program.tile),
-                                     fmt::format("kernel {} {}", i, error.what()));
+                    const std::string key = fmt::format("tile {}: kernel {}", program.tile, i);
+                    throw InputError(source, 0, key, error.what());
                 }
             }
         }
@@ -88,10 +88,13 @@ Image decode_image_for(const PlatformConfig& platform, const std::vector<std::ui
                        const std::string& source) {
     check_window(platform, image_bytes.size(), source);
     Image image = decode_image(image_bytes, source);
-    if (image.platform_fingerprint != make_hardware_description(platform).fingerprint())
-        throw InputError(source, 0, "platform_fingerprint",
-                         fmt::format("the image was made for platform {}, this platform is {} with other sizes",
-                                     image.meta.platform, platform.chip.name));
+    const std::uint64_t fingerprint = make_hardware_description(platform).fingerprint();
+    if (image.platform_fingerprint != fingerprint)
+        throw InputError(
+            source, 0, "platform_fingerprint",
+            fmt::format("expected {:#x} of platform {}, found {:#x} of platform {}, which has other sizes; "
+                        "compile the model for this platform",
+                        fingerprint, platform.chip.name, image.platform_fingerprint, image.meta.platform));
     check_tiles(platform, image, source);
     check_addresses(image, {platform.hbm.interfaces(), platform.hbm.region_bytes}, source);
     check_nests(image, source);

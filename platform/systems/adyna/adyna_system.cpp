@@ -80,8 +80,8 @@ public:
           compiled_(compile_network(work_.model, platform_, options_)) {
         work_.routes.batches = joined_batches(work_.routes.batches, options_.batches_in_flight, point.workload);
         if (reschedule_interval_ % options_.batches_in_flight != 0)
-            throw InputError(fmt::format("design {}: {}: {} batches are no whole number of times the {} in flight",
-                                         point.design, kReschedule, reschedule_interval_, options_.batches_in_flight));
+            throw InputError(fmt::format("design {}: {}: expected a multiple of the {} batches in flight, found {}",
+                                         point.design, kReschedule, options_.batches_in_flight, reschedule_interval_));
         if (sched::design_of(compiled_.image.meta).has(sched::Mechanism::routing)) return;
         work_.routes.source = {"every branch", 0};
         work_.routes.batches.assign(work_.routes.batches.size(), every_branch(compiled_.image.meta));
@@ -117,7 +117,9 @@ public:
         if (platform_.chip.impl == "auto")
             throw InputError("", 0, "chip.impl", "expected stages or tiles among other models, found auto");
         if (reschedule_interval_ > 0)
-            throw InputError(fmt::format("{}: not of a chip among other models", kReschedule));
+            throw InputError(
+                fmt::format("{}: expected 0 for a chip in one simulation with other models, found {}; leave it out",
+                            kReschedule, reschedule_interval_));
         return std::make_unique<AmongOthers>(*this, prefix, gate);
     }
 

@@ -55,20 +55,28 @@ std::string trace_link(const std::string& trace, const std::vector<std::uint8_t>
 
 std::string declared_trace(const std::vector<std::uint8_t>& image_bytes, const std::string& image_path) {
     const auto needed = [&image_path](const std::string& why) {
-        return InputError(image_path, 0, "--trace", "is needed: " + why);
+        return InputError(image_path, 0, "--trace", why + "; give a trace");
     };
     const std::string link_path = trace_link_path(image_path);
     std::error_code error;
-    if (!fs::is_regular_file(link_path, error)) throw needed("the model declares no route generator");
+    if (!fs::is_regular_file(link_path, error))
+        throw needed("expected one, as the model declares no route generator, found none");
     const nlohmann::json document = parse_json(read_file(link_path, kMaxTextBytes), link_path);
     const JsonReader link(document, link_path);
     link.check_format(kFormat, kVersion, "trace link");
-    if (link.member("image_crc32").integer(0, UINT32_MAX) != crc32_of(image_bytes.data(), image_bytes.size()))
-        throw needed(fmt::format("{} is of another image", link_path));
+    const std::uint64_t of_image = crc32_of(image_bytes.data(), image_bytes.size());
+    if (const std::uint64_t linked = link.member("image_crc32").integer(0, UINT32_MAX); linked != of_image)
+        throw needed(fmt::format("expected image_crc32 {:#010x} of this image in {}, found {:#010x}", of_image,
+                                 link_path, linked));
     std::string path = (folder_of(image_path) / link.member("trace").text()).lexically_normal().string();
-    if (!fs::is_regular_file(path, error)) throw needed(fmt::format("the trace of the model is not at {}", path));
-    if (checksum_of(path) != link.member("trace_crc32").integer(0, UINT32_MAX))
-        throw needed(fmt::format("{} is not the trace that the image was compiled with", path));
+    if (!fs::is_regular_file(path, error))
+        throw needed(fmt::format("expected the trace of the model at {}, found no file", path));
+    const std::uint64_t of_trace = checksum_of(path), expected = link.member("trace_crc32").integer(0, UINT32_MAX);
+    if (of_trace != expected)
+        throw needed(
+            fmt::format("expected {} with the CRC-32 {:#010x} of the trace that the image was compiled with, "
+                        "found {:#010x}",
+                        path, expected, of_trace));
     return path;
 }
 

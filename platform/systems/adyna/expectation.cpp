@@ -55,8 +55,10 @@ private:
         }
         for (unsigned pop = 0; pop < edge.pops; ++pop) {
             if (!inner->outer)
-                throw InputError(image_.meta.model, 0, fmt::format("edge {}", edge.id),
-                                 "closes more switches than are open around it");
+                throw InputError(
+                    image_.meta.model, 0, fmt::format("edge {}", edge.id),
+                    fmt::format("expected to close at most the {} switches that are open around it, found {}", pop,
+                                edge.pops));
             inner = inner->outer;
         }
         return inner;

@@ -28,7 +28,10 @@ class Block {
 public:
     std::uint32_t reserve(std::size_t size) {
         const std::uint64_t offset = (bytes_.size() + kAlignment - 1) / kAlignment * kAlignment;
-        if (offset + size > kLargestBytes) refuse("--batches", "", "the package exceeds 4 GiB");
+        if (offset + size > kLargestBytes)
+            refuse("--batches", "",
+                   fmt::format("expected a package of at most {} bytes, found {} or more; take fewer batches",
+                               kLargestBytes, offset + size));
         bytes_.resize(offset + size);
         return static_cast<std::uint32_t>(offset);
     }
@@ -79,8 +82,11 @@ std::vector<std::uint8_t> PackageWriter::write() {
     const auto is_output = [](const ImageMeta::Tensor& tensor) { return tensor.kind == "output"; };
     const auto& tensors = image_.meta.tensors;
     const auto output = std::find_if(tensors.begin(), tensors.end(), is_output);
-    if (std::count_if(tensors.begin(), tensors.end(), is_output) != 1 || output->per_input)
-        refuse("IMAGE", "outputs", "expected one output with a result for each sample, found others");
+    const auto outputs = std::count_if(tensors.begin(), tensors.end(), is_output);
+    if (outputs != 1 || output->per_input)
+        refuse("IMAGE", "outputs",
+               fmt::format("expected one output with a result for each sample, found {}",
+                           outputs == 1 ? "one for each input" : std::to_string(outputs)));
     switchyard_package package{};
     block_.reserve(sizeof package);
     package.magic = SWITCHYARD_PACKAGE_MAGIC;
@@ -173,7 +179,7 @@ const OperatorPlacement& PackageWriter::placement_of(const std::string& tensor) 
             if (placement.in_memory() && image_.meta.operators[placement.op_id].name == tensor) return placement;
         }
     }
-    throw InputError(image_.meta.model, 0, tensor, "is in no tile's program");
+    throw InputError(image_.meta.model, 0, tensor, "expected a tensor that a tile's program has in memory, found none");
 }
 
 std::vector<std::uint16_t> PackageWriter::labels() const {
@@ -185,7 +191,8 @@ std::vector<std::uint16_t> PackageWriter::labels() const {
     const std::size_t classes = std::size_t{one.out_channels} * one.out_rows * one.out_columns;
     if (shape.size() != 2 || shape[0] < wanted || shape[1] != classes || classes > 65536)
         refuse("--expect", "shape",
-               fmt::format("is ({}), wanted are {} samples of {} classes", fmt::join(shape, ", "), wanted, classes));
+               fmt::format("expected {} samples or more of {} classes, of 65536 at most, found ({})", wanted, classes,
+                           fmt::join(shape, ", ")));
     std::vector<std::uint16_t> labels;
     for (std::uint32_t batch = 0; batch < job_.batches; ++batch) {
         for (std::uint32_t sample = 0; sample < image_.meta.batch_samples; ++sample) {
@@ -200,7 +207,7 @@ std::vector<std::uint16_t> PackageWriter::labels() const {
 
 std::vector<std::uint64_t> PackageWriter::recorded_masks() const {
     if (job_.routing.size() < distinct())
-        refuse("--trace", "", fmt::format("has {} batches of {}", job_.routing.size(), distinct()));
+        refuse("--trace", "", fmt::format("expected {} batches or more, found {}", distinct(), job_.routing.size()));
     std::vector<std::uint64_t> masks;
     for (std::uint32_t batch = 0; batch < job_.batches; ++batch) {
         for (const std::vector<std::uint64_t>& gate : job_.routing[batch % values_.batches()].masks)
@@ -214,7 +221,7 @@ std::vector<std::uint64_t> PackageWriter::recorded_masks() const {
 std::vector<std::uint8_t> make_firmware_package(const Image& image, const NetworkValues& values,
                                                 const FirmwareJob& job) {
     if (job.address % kAlignment != 0)
-        refuse("--address", "", fmt::format("{:#x} is no multiple of {}", job.address, kAlignment));
+        refuse("--address", "", fmt::format("expected a multiple of {}, found {:#x}", kAlignment, job.address));
     return PackageWriter(image, values, job).write();
 }
 

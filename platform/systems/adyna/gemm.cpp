@@ -21,7 +21,8 @@ namespace {
 
 std::uint32_t narrow(const char* option, std::uint64_t size) {
     if (size > std::numeric_limits<std::uint32_t>::max())
-        throw InputError(option, 0, "", fmt::format("{} does not fit 32 bits", size));
+        throw InputError(option, 0, "",
+                         fmt::format("expected at most {}, found {}", std::numeric_limits<std::uint32_t>::max(), size));
     return static_cast<std::uint32_t>(size);
 }
 
@@ -30,7 +31,8 @@ std::uint32_t narrow(const char* option, std::uint64_t size) {
 ordered_json run_gemm(const PlatformConfig& platform, const GemmSize& size) {
     if (size.tiles > platform.tiles())
         throw InputError("--tiles", 0, "",
-                         fmt::format("platform {} has {} tiles", platform.chip.name, platform.tiles()));
+                         fmt::format("expected at most the {} tiles of platform {}, found {}", platform.tiles(),
+                                     platform.chip.name, size.tiles));
     const unsigned tiles = size.tiles == 0 ? platform.tiles() : size.tiles;
     const sched::HardwareDescription hardware = make_hardware_description(platform);
     sched::CompileOptions options;

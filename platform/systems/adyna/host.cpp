@@ -313,8 +313,8 @@ void SimulatedHost::access(::tlm::tlm_command command, std::uint64_t address, st
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     config->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw ModelError(*this, fmt::format("the configuration port answered {} to address {:#x}",
-                                            payload.get_response_string(), address));
+        throw ModelError(*this, fmt::format("expected the configuration port to take address {:#x}, found {}", address,
+                                            payload.get_response_string()));
     wait(delay);
 }
 

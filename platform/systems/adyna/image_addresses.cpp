@@ -43,7 +43,8 @@ private:
     void check_range(const std::string& name, const char* field, std::uint64_t address, std::uint64_t bytes) const {
         if (address > memory_bytes() || bytes > memory_bytes() - address)
             fail(name, field,
-                 fmt::format("{} bytes at {} are beyond the memory of {} bytes", bytes, address, memory_bytes()));
+                 fmt::format("expected bytes in the memory of {} bytes, found {} at {}", memory_bytes(), bytes,
+                             address));
     }
     /// As check_range(), of what is moved by one request.
     void check_within_region(const std::string& name, const char* field, std::uint64_t address,
@@ -51,7 +52,8 @@ private:
         check_range(name, field, address, bytes);
         if (bytes > memory_.region_bytes - address % memory_.region_bytes)
             fail(name, field,
-                 fmt::format("{} bytes at {} are in the regions of two memory interfaces", bytes, address));
+                 fmt::format("expected bytes in one memory interface's region of {} bytes, found {} at {}",
+                             memory_.region_bytes, bytes, address));
     }
 
     void check_store(const OperatorPlacement& tensor) const {
@@ -67,8 +69,8 @@ private:
                                            {"bank_stride", store.bank_stride}})
             if (value > memory_.region_bytes)
                 fail(name, field,
-                     fmt::format("{} bytes are more than the region of a memory interface, {}", value,
-                                 memory_.region_bytes));
+                     fmt::format("expected at most the {} bytes of a memory interface's region, found {}",
+                                 memory_.region_bytes, value));
         for (std::uint32_t piece = 0; piece < pieces; ++piece)
             for (const std::uint32_t bank : {0U, 1U})
                 check_within_region(name, "offset", store.address(piece, bank, memory_.region_bytes),
@@ -90,10 +92,13 @@ private:
         bool placed = false;
         for (const auto& [id, placement] : placements_)
             placed = placed || (placement->in_memory() != weights && image_.meta.operators.at(id).name == tensor.name);
-        if (!placed) fail(name, "name", weights ? "no tile has such an operator" : "no tile has such a tensor");
+        if (!placed)
+            fail(name, "name",
+                 fmt::format("expected {} that a tile has, found none", weights ? "an operator" : "a tensor"));
         if (tensor.addresses.empty() || tensor.addresses.size() != tensor.piece_bytes.size())
             fail(name, "piece_bytes",
-                 fmt::format("{} sizes of {} pieces", tensor.piece_bytes.size(), tensor.addresses.size()));
+                 fmt::format("expected a size for each of {} pieces, of one or more, found {}", tensor.addresses.size(),
+                             tensor.piece_bytes.size()));
         for (std::size_t i = 0; i < tensor.addresses.size(); ++i) {
             check_range(name, "addresses", tensor.addresses[i], tensor.piece_bytes[i]);
             check_range(name, "bank_stride", tensor.bank_stride, 0);

@@ -81,15 +81,17 @@ void check_gate(const ImageIndex::Placed& gate, const std::string& source) {
     const unsigned outputs = gate.placement->shape.out_channels;
     const unsigned decides = op.gate_rule == GateRule::threshold ? 2 : outputs;
     if (decides != op.gate_branches)
-        throw InputError(source, 0, gate.meta->name,
-                         fmt::format("is a gate of {} outputs and decides between {} branches, its switch has {}: a "
-                                     "functional run takes an output a branch, or one output for two branches",
-                                     outputs, decides, op.gate_branches));
+        throw InputError(
+            source, 0, gate.meta->name,
+            fmt::format("expected a gate that decides between the {} branches of its switch, with an output "
+                        "for each or with one output for two, found {} outputs for {} branches",
+                        op.gate_branches, outputs, decides));
     if (outputs > 1 && gate.placement->k_factor > 1)
-        throw InputError(source, 0, gate.meta->name,
-                         fmt::format("is a gate whose {} outputs {} tiles share out, so that no tile can compare them: "
-                                     "compile the model again, with `parameters` of the gate",
-                                     outputs, gate.placement->k_factor));
+        throw InputError(
+            source, 0, gate.meta->name,
+            fmt::format("expected the {} outputs of a gate on one tile, which compares them, found them on {} "
+                        "tiles; compile the model again, with `parameters` of the gate",
+                        outputs, gate.placement->k_factor));
 }
 
 void check_functional(const Image& image, const ImageIndex& index, const std::string& source) {
@@ -97,11 +99,13 @@ void check_functional(const Image& image, const ImageIndex& index, const std::st
     for (const ImageMeta::Tensor& tensor : image.meta.tensors) {
         const bool there =
             tensor.kind == "weights" ? index.operators.count(tensor.name) > 0 : index.tensors.count(tensor.name) > 0;
-        if (!there) throw InputError(source, 0, tensor.name, "is in no tile's program");
+        if (!there)
+            throw InputError(source, 0, tensor.name,
+                             "expected a tensor or an operator of a tile's program, found none");
         if (tensor.kind == "input" && tensor.name != "input")
             throw InputError(source, 0, tensor.name,
-                             "has the numbers by which a router without a gate chooses: a functional run computes no "
-                             "such router");
+                             "expected no input of a functional run but \"input\", found the numbers by which a router "
+                             "without a gate chooses; give the router a gate");
         if (tensor.kind == "weights") {
             const ImageIndex::Placed& op = index.operators.at(tensor.name);
             check_parameters(source, *op.meta, op.placement->shape, *op.share);
@@ -114,9 +118,10 @@ void check_functional(const Image& image, const ImageIndex& index, const std::st
         if (dimensions(*first) != dimensions(tensor) || first->per_input != tensor.per_input)
             throw InputError(
                 source, 0, tensor.name,
-                fmt::format("is an output of another shape than {}: of several outputs a sample's result is the "
-                            "last one that it reaches",
-                            first->name));
+                fmt::format(
+                    "expected the shape of output {}, ({}), found ({}), but of several outputs a sample's result is "
+                    "the last one that it reaches",
+                    first->name, fmt::join(dimensions(*first), ", "), fmt::join(dimensions(tensor), ", ")));
     }
     for (const auto& [name, op] : index.operators) check_gate(op, source);
 }
@@ -233,7 +238,10 @@ void check_expected_shape(const std::vector<std::size_t>& got, const std::vector
     if (!compared.empty() && compared[0] > got.at(0)) compared[0] = got[0];
     if (!same_shape(compared, got)) check_shape(file, expected, got);
     for (const std::size_t size : got)
-        if (size == 0) throw InputError(file, 0, "shape", "there is nothing to compare: the run has no outputs");
+        if (size == 0)
+            throw InputError(
+                file, 0, "shape",
+                fmt::format("expected outputs of the run to compare with, found ({})", fmt::join(got, ", ")));
 }
 
 OutputComparison compare_outputs(const NpyArray& got, const NpyArray& expected, double bound, const std::string& file) {

@@ -154,8 +154,9 @@ void check_parameters(const std::string& source, const ImageMeta::Operator& meta
                       const TileOperator& op) {
     const auto require = [&](const std::string& parameters, const char* what) {
         if (parameters.empty())
-            throw InputError(source, 0, meta.name,
-                             fmt::format("has {}, and the model names no parameters for them", what));
+            throw InputError(
+                source, 0, meta.name,
+                fmt::format("expected parameters for its {}, found none; name them in the model file", what));
     };
     if (filter_elements(shape) > 0) require(meta.parameters, "weights");
     if (shape.kind == OpKind::norm) require(meta.parameters, "weights");
@@ -167,7 +168,8 @@ void check_parameters(const std::string& source, const ImageMeta::Operator& meta
     }
     if (meta.heads > 1 && shape.out_channels / 3u < meta.heads)
         throw InputError(source, 0, meta.name,
-                         fmt::format("has {} heads in {} channels", meta.heads, shape.out_channels));
+                         fmt::format("expected at most {} heads for {} channels, found {}", shape.out_channels / 3u,
+                                     shape.out_channels, meta.heads));
 }
 
 std::vector<std::vector<std::uint8_t>> weight_slices(const std::string& model, const std::string& folder,

@@ -65,15 +65,18 @@ sched::brainstorm::Mechanisms BrainstormConfig::scheduler_mechanisms() const {
 std::vector<double> BrainstormConfig::percentiles() const {
     std::vector<double> values = numbers_of(mechanisms.percentiles, "brainstorm.percentiles");
     for (const double value : values)
-        if (value > 1) throw InputError("", 0, "brainstorm.percentiles", fmt::format("{} is above 1", value));
-    if (values.empty()) throw InputError("", 0, "brainstorm.percentiles", "empty");
+        if (value > 1)
+            throw InputError("", 0, "brainstorm.percentiles", fmt::format("expected at most 1, found {}", value));
+    if (values.empty()) throw InputError("", 0, "brainstorm.percentiles", "expected a number or more, found none");
     return values;
 }
 
 std::vector<std::uint64_t> BrainstormConfig::tuned_loads() const {
     std::set<std::uint64_t> loads;
     for (const double value : numbers_of(mechanisms.tuned_loads, "brainstorm.tuned_loads")) {
-        if (value < 1) throw InputError("", 0, "brainstorm.tuned_loads", "a load of less than a cell");
+        if (value < 1)
+            throw InputError("", 0, "brainstorm.tuned_loads",
+                             fmt::format("expected loads of 1 cell or more, found {}", value));
         loads.insert(static_cast<std::uint64_t>(value));
     }
     return {loads.begin(), loads.end()};

@@ -12,6 +12,7 @@
 #include "switchyard/platform/systems/brainstorm/brainstorm_report.h"
 #include "switchyard/platform/systems/brainstorm/library_kernels.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/brainstorm/fusion.h"
 
 namespace switchyard::platform {
@@ -31,9 +32,12 @@ RoutedNetwork network_of(const Point& point, const brainstorm::BrainstormConfig&
 }
 
 BranchDesign branch_design(const std::string& name) {
-    for (const auto& [known, design] : branch_designs())
+    std::vector<std::string> names;
+    for (const auto& [known, design] : branch_designs()) {
         if (known == name) return design;
-    throw InputError("", 0, name, "no design of brainstorm");
+        names.push_back(known);
+    }
+    throw InputError("design: " + not_one_of(name, names));
 }
 
 class BrainstormPlan : public Plan {
@@ -45,8 +49,11 @@ public:
         const brainstorm::MechanismConfig& mechanisms = config_.mechanisms;
         const std::uint64_t seed = point.work.seed.value_or(1);
         if (seed == mechanisms.profile_seed)
-            throw InputError("--set", 0, "brainstorm.profile_seed",
-                             "the seed of the run: a profile must not know the future");
+            throw InputError(
+                "--set", 0, "brainstorm.profile_seed",
+                fmt::format("expected a seed other than that of the run, found {} for both, and a profile must "
+                            "not know the routes of the run",
+                            seed));
         const NetworkProfile profile(network_, config_.links.devices, mechanisms.profile_seed, 0,
                                      mechanisms.profile_batches, sched::CellProfile::Level::correlation);
         const BranchDesign design = branch_design(point.design);
@@ -69,9 +76,11 @@ public:
         const std::uint64_t room = config_.gpu.device_memory.bytes;
         for (const BatchProgram& batch : batches_)
             if (batch.peak_weight_bytes / config_.links.devices > room)
-                throw Infeasible(point.workload, 0, "",
-                                 fmt::format("weights of {:.1f} GB do not fit device memory",
-                                             static_cast<double>(batch.peak_weight_bytes) * 1e-9));
+                throw Infeasible(
+                    point.workload, 0, "",
+                    fmt::format("expected at most the {:.3f} GB of device memory for weights, found {:.3f} GB a device",
+                                static_cast<double>(room) * 1e-9,
+                                static_cast<double>(batch.peak_weight_bytes / config_.links.devices) * 1e-9));
     }
 
     ordered_json run() override {

@@ -36,7 +36,8 @@ void CellContents::begin(const sched::brainstorm::BatchProgram& batch, std::size
     for (const CellMoves& moves : batch.moves)
         if (moves.cell_bytes < kNumberBytes)
             throw InputError("--set", 0, "brainstorm.functional",
-                             fmt::format("cells of {} bytes do not hold their number", moves.cell_bytes));
+                             fmt::format("expected cells of {} bytes or more, which hold their number, found {}",
+                                         kNumberBytes, moves.cell_bytes));
     batch_ = &batch;
     held_.assign(devices, {});
     const std::uint64_t bytes = batch.moves.empty() ? kNumberBytes : batch.moves.front().cell_bytes;

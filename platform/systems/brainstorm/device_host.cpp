@@ -41,7 +41,9 @@ DeviceHost::DeviceHost(const sc_core::sc_module_name& module_name, DeviceAccess&
       ring_packets_(ring_packets),
       registry_(registry),
       events_(kRings + std::uint64_t{kDeviceQueues} * ring_packets * hw::kGpuPacketBytes) {
-    if (end_of_set_up() > kSegments) throw ModelError(*this, "the packets of a batch do not fit device memory");
+    if (end_of_set_up() > kSegments)
+        throw ModelError(*this, fmt::format("expected at most {} bytes for the packets and events of a batch, found {}",
+                                            kSegments, end_of_set_up()));
     registry.add(*this, "launches", "1", stats_.launches);
     registry.add(*this, "read_backs", "1", stats_.read_backs);
     registry.add(*this, "loads", "1", stats_.loads);
@@ -92,8 +94,9 @@ void DeviceHost::await_completed(unsigned queue, std::uint32_t packets) {
     while ((completed = device_.read_word(GpuDevice::kGpuRegisters + reg::queue(queue, reg::kCompleted))) - packets >
            1u << 31) {
         if (sc_core::sc_time_stamp() - last_progress_ > sc_core::sc_time(kWatchdogUs, sc_core::SC_US))
-            throw ModelError(*this, fmt::format("queue {}: no kernel has completed for {:.0f} us; {}", queue,
-                                                kWatchdogUs, fmt::join(registry_.waits(), "; ")));
+            throw ModelError(
+                *this, fmt::format("queue {}: expected a kernel to complete within {:.0f} us, found none: {}", queue,
+                                   kWatchdogUs, fmt::join(registry_.waits(), "; ")));
     }
 }
 

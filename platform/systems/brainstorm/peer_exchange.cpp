@@ -142,7 +142,10 @@ void PeerExchange::write_word(unsigned device) {
         sc_core::sc_time delay;
         memories[device]->b_transport(payload, delay);
         wait(delay);
-        if (payload.is_response_error()) throw ModelError(*this, "device memory refuses the end of a collective");
+        if (payload.is_response_error())
+            throw ModelError(*this,
+                             fmt::format("expected device memory to take the end of a collective at {:#x}, found {}",
+                                         word_address_, payload.get_response_string()));
     }
 }
 

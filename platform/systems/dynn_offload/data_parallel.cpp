@@ -18,7 +18,9 @@ DataParallel::DataParallel(const std::string& topology_file, unsigned gpus, std:
     : gpus_(gpus), bucket_bytes_(bucket_bytes) {
     const sched::LinkTopology topology = sched::read_link_topology(topology_file);
     if (topology.devices() < gpus)
-        throw InputError(topology_file, 0, "devices", fmt::format("{}, training.gpus is {}", topology.devices(), gpus));
+        throw InputError(
+            topology_file, 0, "devices",
+            fmt::format("expected at least the {} devices of training.gpus, found {}", gpus, topology.devices()));
     topology_ = std::make_shared<const sched::LinkTopology>(topology.first_devices(gpus));
 }
 

@@ -191,14 +191,15 @@ private:
                       double base_ns) const {
         if (platform_.training.all_must_train && failed > 0)
             throw Infeasible(network_.name, 0, "",
-                             fmt::format("{} of {} steps: {}", failed, samples_.size() / platform_.training.gpus, why));
+                             fmt::format("expected all {} steps to train, found {} that do not: {}",
+                                         samples_.size() / platform_.training.gpus, failed, why));
         double ns = 0;
         for (const double us : latency_us) ns += us * 1e3;
         const double overhead = base_ns > 0 ? ns / base_ns - 1 : 0, most = platform_.training.max_overhead;
         if (most > 0 && overhead > most)
-            throw Infeasible(
-                network_.name, 0, "",
-                fmt::format("takes {:.2f} times the time with unlimited memory, more than {}", 1 + overhead, 1 + most));
+            throw Infeasible(network_.name, 0, "",
+                             fmt::format("expected at most {} times the time with unlimited memory, found {:.2f} times",
+                                         1 + most, 1 + overhead));
     }
 
     void simulate() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/sections.h"
 
@@ -57,7 +59,10 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
     for (const KeyDescription& key : training_keys()) known.push_back(key.key);
     refuse_left_overrides(own, known);
     if (platform.training.link_gb_per_s > 0 && platform.training.impl == "tlm")
-        throw InputError(path, 0, "training.link_gb_per_s", "impl tlm takes the rate of host_link");
+        throw InputError(
+            path, 0, "training.link_gb_per_s",
+            fmt::format("expected none with impl tlm, which takes the rate of host_link, found {}; leave it out",
+                        platform.training.link_gb_per_s));
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     platform.gpu = read_gpu_platform((folder / platform.training.gpu).lexically_normal().string(), of_gpu);
     // What the platform says of the link wins over the GPU's file.

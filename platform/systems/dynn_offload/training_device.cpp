@@ -150,7 +150,9 @@ void TrainingDevice::transfer(bool to_device, std::uint64_t bytes, std::uint32_t
         sc_core::sc_time delay;
         copies_->b_transport(payload, delay);
         wait(delay);
-        if (payload.is_response_error()) throw ModelError(*this, "host memory refuses a copy");
+        if (payload.is_response_error())
+            throw ModelError(*this, fmt::format("expected host memory to take a copy of {} bytes at {:#x}, found {}",
+                                                chunk, moved, payload.get_response_string()));
         moved += chunk;
     }
 }

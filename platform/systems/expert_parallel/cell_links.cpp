@@ -76,7 +76,7 @@ void CellLinks::carry(const sched::Transfer& transfer) {
     stats_.sent_bytes += bytes;
     to_links[transfer.from]->b_transport(payload, delay);
     if (!payload.is_response_ok())
-        throw ModelError(*this, "the links refuse a message: " + payload.get_response_string());
+        throw ModelError(*this, "expected the links to take a message, found " + payload.get_response_string());
     if (delay > sc_core::SC_ZERO_TIME) sc_core::wait(delay);
 }
 

@@ -32,7 +32,7 @@ Placement placed(const std::string& workload, const ClusterConfig& config, const
     if (config.placement == "block") return sched::brainstorm::block_placement(layer.experts(), chips);
     if (profile.empty())
         throw InputError(workload, 0, "routing",
-                         fmt::format("has not enough batches for a profile of {} chips", chips));
+                         fmt::format("expected a batch or more for a profile of {} chips, found none", chips));
     const std::vector<std::vector<std::uint64_t>> from =
         sched::brainstorm::cells_by_expert(profile, layer.experts(), layer.switch_id);
     if (config.placement == "profile") return sched::brainstorm::annealed_router_placement(from);
@@ -112,7 +112,9 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
     DividedWork work{std::move(read.model), read.routes.source, {}, {}, {}, {}, {}};
     work.batches = sched::brainstorm::deal_batches(read.routes.batches, chips);
     if (work.batches.empty())
-        throw InputError(point.workload, 0, "routing", fmt::format("has fewer than {} batches", chips));
+        throw InputError(
+            point.workload, 0, "routing",
+            fmt::format("expected {} batches or more, one for each chip, found {}", chips, read.routes.batches.size()));
     if (!config.divides()) return work;
     // Before its routes are asked for: whether it can be divided.
     work.parts.emplace(point.workload, work.model);
@@ -125,8 +127,9 @@ DividedWork read_divided_work(const Point& point, const ExpertParallelConfig& co
     const std::vector<ExpertLayer>& layers = work.parts->layers();
     for (const ExpertLayer& layer : layers)
         if (layer.experts() < chips)
-            throw InputError(point.workload, layer.router.line, layer.router.key(),
-                             fmt::format("has {} branches for {} chips", layer.experts(), chips));
+            throw InputError(
+                point.workload, layer.router.line, layer.router.key(),
+                fmt::format("expected a branch or more for each of {} chips, found {}", chips, layer.experts()));
     work.placement = placements(point.workload, config.cluster, layers, chips, work.profile);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         work.capacity.emplace_back();
@@ -237,7 +240,8 @@ std::string ChipParts::write_routes(const std::string& name, const std::vector<S
                                     const std::vector<BatchRouting>& profile,
                                     const std::vector<BatchRouting>& batches) const {
     std::string path = folder_ + name + ".jsonl";
-    if (profile.empty()) throw InputError(workload_, 0, "routing", "has not enough batches for a profile of all chips");
+    if (profile.empty())
+        throw InputError(workload_, 0, "routing", "expected a batch or more for a profile of all chips, found none");
     // The profile of a chip's schedule is that of the first batches: a short one is repeated, lest the run be in it.
     std::vector<BatchRouting> all;
     for (std::size_t b = 0; b < kProfileBatches; ++b) all.push_back(profile[b % profile.size()]);

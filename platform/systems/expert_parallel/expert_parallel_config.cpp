@@ -62,7 +62,9 @@ ExpertParallelConfig read_expert_parallel_config(const std::string& path,
     config.routed_parameters =
         with_pairs(config.chip_parameters, path, "cluster.routed_set", config.cluster.routed_set);
     if (config.cluster.batches_in_flight > 1 && !config.cluster.joint())
-        throw InputError(path, 0, "cluster.batches_in_flight", "expected 1, found more; set cluster.simulation: joint");
+        throw InputError(
+            path, 0, "cluster.batches_in_flight",
+            fmt::format("expected 1, found {}; set cluster.simulation: joint", config.cluster.batches_in_flight));
     config.topology = sched::chosen_topology(config.links, path);
     return config;
 }

@@ -56,9 +56,11 @@ PlacedParts elaborate(const ExpertParallelConfig& config, const ChipParts& parts
             placed->run =
                 parts.parts()[*part]->plan->elaborate(fmt::format("chip_{}_step_{}_", d, step), placed->model);
             if (!placed->run)
-                throw InputError("", 0, "cluster.simulation",
-                                 fmt::format("joint: the models of design {} stand in no simulation with others",
-                                             config.cluster.chip_design));
+                throw InputError(
+                    "", 0, "cluster.simulation",
+                    fmt::format("expected a chip_design whose models share a simulation, found joint with {}; "
+                                "take separate",
+                                config.cluster.chip_design));
             all[d].back() = std::move(placed);
         }
     return all;
@@ -179,7 +181,9 @@ JointOutcome Cluster::outcome(const ChipParts& parts) {
     JointOutcome outcome;
     add_parts(parts, outcome);
     for (std::size_t b = 0; b < batches_.size(); ++b) {
-        if (batches_[b].chips_ended < chips_.size()) throw std::runtime_error(fmt::format("batch {} has not ended", b));
+        if (batches_[b].chips_ended < chips_.size())
+            throw std::runtime_error(fmt::format("batch {}: expected its end on {} chips, found it on {}", b,
+                                                 chips_.size(), batches_[b].chips_ended));
         outcome.chips.push_back(chip_times(b));
         outcome.times.push_back(batch_times(batches_[b], outcome.chips.back()));
     }

@@ -429,9 +429,10 @@ TenantKernel TenantKernels::search(int op, std::uint32_t samples, unsigned tiles
         });
     }
     if (min_cost == std::numeric_limits<double>::infinity())
-        throw Infeasible(graph_.file, one.line, "layers." + one.name,
-                         fmt::format("one row and channel of one sample do not fit the {} bytes of a tile's data area",
-                                     hardware_.data_bytes()));
+        throw Infeasible(
+            graph_.file, one.line, "layers." + one.name,
+            fmt::format("expected a data area of a tile that holds one row and channel of one sample, found {} bytes",
+                        hardware_.data_bytes()));
 
     settle(op, samples, best);
     return best;

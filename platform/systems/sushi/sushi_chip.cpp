@@ -89,8 +89,10 @@ void SushiChip::access_dram(bool writes, std::uint64_t address, std::vector<std:
     payload.set_data_ptr(bytes.data());
     payload.set_data_length(static_cast<unsigned>(bytes.size()));
     payload.set_streaming_width(static_cast<unsigned>(bytes.size()));
-    if (controller.dram->transport_dbg(payload) != bytes.size())
-        throw std::runtime_error(fmt::format("DRAM has no {} bytes at {:#x}", bytes.size(), address));
+    const unsigned moved = controller.dram->transport_dbg(payload);
+    if (moved != bytes.size())
+        throw std::runtime_error(
+            fmt::format("expected DRAM of {} bytes at {:#x}, found {}", bytes.size(), address, moved));
 }
 
 void SushiChip::write_dram(std::uint64_t address, std::vector<std::uint8_t> bytes) {

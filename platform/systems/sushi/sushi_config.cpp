@@ -98,7 +98,9 @@ SushiConfig read_sushi_config(const std::string& path, std::map<std::string, std
     if (config.accelerator.impl == "cycle")
         for (const auto& [key, is_set] : {std::pair{"array_at_peak", config.accelerator.array_at_peak},
                                           {"activations_on_chip", config.accelerator.activations_on_chip}})
-            if (is_set) throw InputError(path, 0, std::string("accelerator.") + key, "is for impl analytic");
+            if (is_set)
+                throw InputError(path, 0, std::string("accelerator.") + key,
+                                 "expected no, as impl is cycle, found yes; take impl analytic");
     refuse_left_overrides(overrides, names_of(sushi_keys()));
     if (!config.scheduler.table.empty() && !config.scheduler.subgraph_file.empty())
         throw InputError(path, 0, "scheduler.subgraph_file",

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/layer_controller/layer_controller.h"
 #include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/simulated_time.h"
@@ -38,7 +40,9 @@ std::uint32_t SushiHost::access(bool writes, std::uint64_t address, std::uint32_
     wait(delay);
     delay = sc_core::SC_ZERO_TIME;
     registers->b_transport(payload, delay);
-    if (payload.is_response_error()) throw std::runtime_error("the accelerator's registers refuse an access");
+    if (payload.is_response_error())
+        throw std::runtime_error(fmt::format("expected a register of the accelerator at {:#x}, found {}", address,
+                                             payload.get_response_string()));
     return value;
 }
 

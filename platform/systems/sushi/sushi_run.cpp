@@ -199,7 +199,8 @@ ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const S
     host.irq.bind(accelerator ? chip->irq : irq);
     sc_core::sc_start();
     if (accelerator && !chip->registry.errors().empty()) throw std::runtime_error(chip->registry.errors().front());
-    if (!host.finished()) throw std::runtime_error("the host waits for an interrupt that does not come");
+    if (!host.finished())
+        throw std::runtime_error("expected an interrupt for each command of the host, found none for the last one");
 
     const std::vector<ServedQuery>& served = host.served();
     const auto count = static_cast<double>(served.size());

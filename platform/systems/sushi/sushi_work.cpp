@@ -132,7 +132,10 @@ std::vector<SubGraph> subgraphs_of(const Supernet& supernet, const SushiConfig& 
         return read_subgraphs(config.scheduler.subgraph_file, supernet, capacity);
     std::vector<SubGraph> subgraphs = candidate_subgraphs(supernet, capacity, config.scheduler.subgraphs);
     if (subgraphs.empty())
-        throw Infeasible(fmt::format("{}: no SubGraph fits a persistent buffer of {} bytes", supernet.name, capacity));
+        throw Infeasible(
+            fmt::format("{}: expected a SubGraph of at most the {} bytes of the persistent buffer, found none; "
+                        "raise buffers.persistent_kib",
+                        supernet.name, capacity));
     return subgraphs;
 }
 
@@ -206,7 +209,8 @@ SushiWork prepare_work(const std::string& path, const SushiConfig& config, const
     }
     if (config.scheduler.only_subnet > work.supernet.subnets.size())
         throw InputError(path, 0, "scheduler.only_subnet",
-                         fmt::format("the supernet has {} SubNets", work.supernet.subnets.size()));
+                         fmt::format("expected at most the {} SubNets of the supernet, found {}",
+                                     work.supernet.subnets.size(), config.scheduler.only_subnet));
 
     sched::QueryStreamConfig queries = config.queries;
     if (count > 0) queries.count = count;

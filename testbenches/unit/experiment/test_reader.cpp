@@ -111,7 +111,7 @@ TEST_CASE("what is wrong with an experiment file is named with its line", "[expe
     refused(replaced(good, "batches: 4\n", ""), "1: batches: expected a value, found nothing");
     refused(replaced(good, "name: e", "name: e\nnam: x"), "2: nam: expected one of batches, command, designs, ");
     refused(replaced(good, "name: e", "name: e\nset: {batches: 1}"),
-            "2: set.batches: expected a key of a platform, found another");
+            "2: set.batches: expected a key of a platform, SECTION.KEY, found \"batches\"");
     refused(replaced(good, "early_exit.yaml", "moe.yaml"),
             "4: networks: expected different names of networks, found \"moe\" twice");
     refused(replaced(good, "adyna-static", "m-tile"),
@@ -120,7 +120,7 @@ TEST_CASE("what is wrong with an experiment file is named with its line", "[expe
             "8: designs[2].sets: expected one of design, name, platform, set, found sets; did you mean set?");
     refused(replaced(good, kFigures, "figures: []\n"), "9: figures: expected a value, found nothing");
     refused(replaced(good, "name: f,", "name: a/b,"),
-            "10: figures[0].name: expected a file name of letters, digits, '_', '-' and '.', found other text");
+            "10: figures[0].name: expected a file name of letters, digits, '_', '-' and '.', found \"a/b\"");
     refused(good + "  - {name: f, measure: a}\n",
             "11: figures[1].name: expected a name for each figure, found this one twice");
     refused(good + "sweep: {key: a.b, values: [1, 1]}\n",
@@ -131,7 +131,7 @@ TEST_CASE("what is wrong with an experiment file is named with its line", "[expe
             "8: designs: expected a key that is not swept, found sampling, which design \"adyna\" sets");
     refused(replaced(good, "[testbenches/data/moe.yaml,",
                      "[{file: moe.yaml, phases: [{from_batch: 3, seed: 1}, {from_batch: 3, seed: 2}]},"),
-            "4: phases.from_batch: expected phases that begin one after another, found others");
+            "4: phases.from_batch: expected more than the 3 of the phase before it, found 3");
     refused(replaced(good, "[testbenches/data/moe.yaml,",
                      "[{file: moe.yaml, trace: t, phases: [{from_batch: 3, seed: 1}]},"),
             "4: networks[0].phases: expected no phases beside a trace, found some");
@@ -192,7 +192,7 @@ TEST_CASE("a published number says what it is of and where it stands", "[experim
     published("design: m-tile, mean: 1", ".source: expected a value, found nothing");
     published("design: m-tile, mean: one, source: s", ".mean: expected a plain number");
     published("design: m-tile, networks: {tile: 1}, source: s",
-              ".networks.tile: expected a network of the figure, found another");
+              ".networks.tile: expected a network of the figure, found \"tile\"");
     published("design: m-tile, crossing: 1, source: s", ".crossing: expected crossing: yes in the figure, found none");
     published("design: adyna, mean: 1, source: s", ".sweep: expected a value, found nothing");
     published("design: adyna, sweep: 3, mean: 1, source: s", ".sweep: expected a value of the sweep, found 3");

@@ -145,5 +145,5 @@ TEST_CASE("what is wrong with several chips is one line", "[expert_parallel][bad
     CHECK(refusal(kFour, {{"cluster.routed_set", "colour=red"}}).find(", found colour") != std::string::npos);
     CHECK(refusal(kFour, {}, "testbenches/data/moe.yaml").empty());  // a sample goes to several experts
     CHECK(refusal("links: {devices: 16, family: switch}\ncluster: {chip_design: formula}\n") ==
-          "testbenches/data/experts.yaml:12: layers.experts: has 8 branches for 16 chips");
+          "testbenches/data/experts.yaml:12: layers.experts: expected a branch or more for each of 16 chips, found 8");
 }

@@ -122,9 +122,9 @@ TEST_CASE("a joint simulation that cannot be is one line", "[expert_parallel][ba
         }
         return "";
     };
-    CHECK(refusal({{"cluster.batches_in_flight", "2"}}).find("expected 1, found more; set cluster.simulation: joint") !=
+    CHECK(refusal({{"cluster.batches_in_flight", "2"}}).find("expected 1, found 2; set cluster.simulation: joint") !=
           std::string::npos);
     CHECK(refusal({{"cluster.simulation", "joint"}, {"cluster.chip_set", "alone=yes"}})
-              .find("cluster.simulation: joint: the models of design formula stand in no simulation with others") !=
-          std::string::npos);
+              .find("cluster.simulation: expected a chip_design whose models share a simulation, found joint with "
+                    "formula") != std::string::npos);
 }

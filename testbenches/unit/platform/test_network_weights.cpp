@@ -122,15 +122,18 @@ TEST_CASE("files of weights that are missing or of another shape", "[weights]") 
     folder.count("p.weight", {4, 2});
     CHECK(m.error(folder).empty());
     m.op.epilogue = {EpilogueStep::layer_norm};
-    CHECK(m.error(folder) == "model.yaml: m: has weights, and the model names no parameters for them");
+    CHECK(m.error(folder) ==
+          "model.yaml: m: expected parameters for its weights, found none; name them in the model file");
     m.op.epilogue = {EpilogueStep::position};
     m.op.position_tokens = 3;
-    CHECK(m.error(folder) == "model.yaml: m: has positions, and the model names no parameters for them");
+    CHECK(m.error(folder) ==
+          "model.yaml: m: expected parameters for its positions, found none; name them in the model file");
     m.meta.position_parameters = "pos";
     folder.count("pos", {4, 3});
     CHECK(m.error(folder) == "pos.npy: shape: expected 3 tokens of 4 channels for operator m, found (4, 3)");
     m.meta.parameters.clear();
-    CHECK(m.error(folder) == "model.yaml: m: has weights, and the model names no parameters for them");
+    CHECK(m.error(folder) ==
+          "model.yaml: m: expected parameters for its weights, found none; name them in the model file");
 }
 
 TEST_CASE("layers whose results are channels of a group take their part of the files of all groups", "[weights]") {

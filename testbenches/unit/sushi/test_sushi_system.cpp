@@ -130,7 +130,8 @@ TEST_CASE("sushi: bad input is one line", "[sushi]") {
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"array.rws", "3"}}),
             "array.rws: expected a known key, found an unknown one");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"dram.device", "ddr9"}}), "ddr9: neither a known device");
-    refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"buffers.persistent_kib", "0"}}), "no SubGraph fits");
+    refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"buffers.persistent_kib", "0"}}),
+            "bytes of the persistent buffer, found none; raise");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"buffers.dynamic_kib", "1"}}),
             "half of the dynamic buffer");
     refuses(sushi_point("sushi", "ofa_mobilenet_v3", "zcu104", {{"array.columns", "2"}, {"array.rows", "2"}}),
@@ -138,11 +139,11 @@ TEST_CASE("sushi: bad input is one line", "[sushi]") {
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"accelerator.functional", "yes"}}),
             "expected a supernet with values");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104", {{"scheduler.only_subnet", "7"}}),
-            "the supernet has 6 SubNets");
+            "expected at most the 6 SubNets of the supernet, found 7");
     refuses(sushi_point("sushi-table", "ofa_resnet50", "zcu104"), "expected a file");
     refuses(sushi_point("sushi", "ofa_resnet50", "zcu104",
                         {{"accelerator.impl", "cycle"}, {"accelerator.array_at_peak", "yes"}}),
-            "accelerator.array_at_peak: is for impl analytic");
+            "accelerator.array_at_peak: expected no, as impl is cycle, found yes; take impl analytic");
 
     const std::filesystem::path folder = std::filesystem::temp_directory_path();
     const std::filesystem::path subgraphs = folder / "switchyard_sushi_subgraphs.yaml";

@@ -237,5 +237,6 @@ TEST_CASE("what does not fit whatever is tried is refused by name", "[m-tenant]"
         "  - {name: whole, kind: attention, from: input}\n");
     TenantKernels tenants(model.graph, sched::mini_chip());
     CHECK_THROWS_WITH(tenants.best(0, 2, 4),
-                      Catch::Matchers::ContainsSubstring("layers.whole: one row and channel of one sample do not fit"));
+                      Catch::Matchers::ContainsSubstring(
+                          "layers.whole: expected a data area of a tile that holds one row and channel of one sample"));
 }

@@ -49,8 +49,8 @@ StageWork KernelMeter::measure(const Stage& stage, std::uint32_t dyn_dim, const 
     const OperatorPlacement& placement = *stage.placement;
     const int fit = placement.best_fit(invocation.allocation, invocation.samples(dyn_dim));
     if (fit < 0)
-        throw ModelError(
-            *this, fmt::format("operator {}: no kernel for dyn_dim {}", placement.op_id, invocation.samples(dyn_dim)));
+        throw ModelError(*this, fmt::format("operator {}: expected a kernel for dyn_dim {}, found none",
+                                            placement.op_id, invocation.samples(dyn_dim)));
     const Partition partition = placement.unit_partition(static_cast<std::size_t>(fit));
     StageWork work;
     const std::uint32_t walked = fitting_ || dyn_dim == 0 ? dyn_dim : partition.dyn_dim;

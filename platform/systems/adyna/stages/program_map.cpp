@@ -51,12 +51,13 @@ void ProgramMap::collect(const std::vector<const TileProgram*>& programs) {
     const auto find = [this](std::uint16_t op_id, std::uint16_t edge, const OperatorPlacement*& placement, int& stage) {
         const auto known = placements_.find(op_id);
         if (known == placements_.end())
-            throw InputError(fmt::format("edge {} ends at operator {}, which no tile knows", edge, op_id));
+            throw InputError(fmt::format(
+                "edge {}: expected an operator of a tile at its ends, found operator {} of none", edge, op_id));
         placement = known->second;
         const auto on_chip = stage_of_.find(op_id);
         if (on_chip != stage_of_.end()) stage = on_chip->second;
         if (stage < 0 && !placement->in_memory())
-            throw InputError(fmt::format("operator {} has no tile of rank 0", op_id));
+            throw InputError(fmt::format("operator {}: expected a tile of rank 0, found none", op_id));
     };
     for (EdgeEnds& ends : edges_) {
         if (ends.edge == nullptr) continue;
@@ -107,14 +108,17 @@ void ProgramMap::derive_sets() {
                 ends.destination_samples = sets_[ends.destination_samples].outer;
             const auto [known, added] = at.emplace(ends.edge->dst_op, ends.destination_samples);
             if (!added && known->second != ends.destination_samples)
-                throw InputError(fmt::format("the inputs of operator {} bring different samples", ends.edge->dst_op));
+                throw InputError(
+                    fmt::format("operator {}: expected inputs with the samples of one set, found sets {} and {}",
+                                ends.edge->dst_op, known->second, ends.destination_samples));
             if (--inputs_missing[ends.edge->dst_op] == 0) ready.push_back(ends.edge->dst_op);
         }
     }
     for (Stage& stage : stages_) {
         const auto known = at.find(stage.placement->op_id);
         if (known == at.end())
-            throw InputError(fmt::format("operator {} waits for its own result", stage.placement->op_id));
+            throw InputError(fmt::format("operator {}: expected inputs that do not depend on its result, found a cycle",
+                                         stage.placement->op_id));
         stage.samples = known->second;
     }
     for (EdgeEnds& ends : edges_) {  // decisions are made for the gate's samples

@@ -108,7 +108,9 @@ void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
         return;
     }
     to_host->b_transport(*payload, delay);
-    if (!payload->is_response_ok()) throw ModelError(*this, "the host interface refuses a packet");
+    if (!payload->is_response_ok())
+        throw ModelError(*this, fmt::format("expected the host interface to take a packet of endpoint {}, found {}",
+                                            packet.source, payload->get_response_string()));
 }
 
 void StageFabric::serve() {
@@ -159,15 +161,21 @@ void StageFabric::serve(Payload& payload) {
             } else if (payload.get_address() == kTileProfileRead) {
                 read_profile(tile);
             } else {
-                throw ModelError(*this, "config read of an unmapped address");
+                throw ModelError(*this, fmt::format("expected a configuration read of address {:#x}, found {:#x}",
+                                                    kTileProfileRead, payload.get_address()));
             }
         }
     } else if (message && message->kind == MessageKind::control) {
         if (message->control != static_cast<std::uint32_t>(ControlCode::segment_start))
-            throw ModelError(*this, fmt::format("unknown control packet {}", message->control));
+            throw ModelError(*this,
+                             fmt::format("expected control packet {}, segment_start, found {}",
+                                         static_cast<std::uint32_t>(ControlCode::segment_start), message->control));
         begin_segment(packet, *message);
     } else {
-        throw ModelError(*this, fmt::format("unexpected packet from endpoint {}", packet.source));
+        throw ModelError(
+            *this,
+            fmt::format("expected a packet of memory, configuration or control, found none of them from endpoint {}",
+                        packet.source));
     }
 }
 
@@ -212,7 +220,8 @@ void StageFabric::write_config(const Payload& payload, Endpoint tile) {
         memory.bytes.resize(std::max<std::size_t>(memory.bytes.size(), address + size));
         std::copy_n(payload.get_data_ptr(), size, memory.bytes.begin() + static_cast<std::ptrdiff_t>(address));
     } else {
-        throw ModelError(*this, "config write to an unmapped address");
+        throw ModelError(*this, fmt::format("expected a configuration write to at most {:#x}, or to {:#x}, found {:#x}",
+                                            kTileProgramCommit, kTileProfileClear, address));
     }
 }
 
@@ -223,12 +232,14 @@ void StageFabric::commit(Endpoint tile, std::size_t size) {
     TileMemory& memory = tiles_[tile];
     ControlCode code = ControlCode::program_ready;
     try {
-        if (size > memory.bytes.size()) throw InputError("program is shorter than its commit says");
+        if (size > memory.bytes.size())
+            throw InputError(fmt::format("expected a program of {} bytes, found {}", size, memory.bytes.size()));
         auto program = std::make_unique<TileProgram>(decode_tile_program(memory.bytes.data(), size));
         const std::uint64_t room =
             kernel_store_bytes(platform_.scratchpad.kernel_share, platform_.scratchpad.capacity_bytes);
         if (!platform_.chip.ideal_kernel_store && program->kernels.size() * kKernelBytes > room)
-            throw InputError("kernel store is full");
+            throw InputError(fmt::format("expected kernels of at most {} bytes, found {}", room,
+                                         program->kernels.size() * kKernelBytes));
         memory.ready_at = now_cycles() + static_cast<double>(kernels_.configuration_cycles(*program));
         memory.program = std::move(program);
     } catch (const InputError&) {
@@ -266,7 +277,9 @@ void StageFabric::read_profile(Endpoint tile) {
 SparseMemory& StageFabric::stored(std::uint64_t address, std::uint64_t bytes) {
     const std::uint64_t region = platform_.hbm.region_bytes, interface = address / region, offset = address % region;
     if (interface >= memory_.size() || bytes > region - offset)
-        throw ModelError(*this, fmt::format("address {} + {} lies outside of memory", address, bytes));
+        throw ModelError(
+            *this, fmt::format("expected bytes in one of {} regions of memory of {} bytes each, found {} at {:#x}",
+                               memory_.size(), region, bytes, address));
     return memory_[interface];
 }
 
@@ -375,7 +388,8 @@ void StageFabric::sort_samples(unsigned segment, std::uint32_t batch) {
 void StageFabric::begin_segment(const PacketExtension& packet, const AdynaMessage& start) {
     if (!loaded_) load();
     if (start.segment >= loaded_->map.segments().size() || loaded_->map.segments()[start.segment].empty())
-        throw ModelError(*this, fmt::format("no tile has a program for segment {}", start.segment));
+        throw ModelError(*this, fmt::format("expected a segment of a tile's program, of {} segments, found {}",
+                                            loaded_->map.segments().size(), start.segment));
     if (start.batch != batch_ || start.segment <= segment_) loaded_->counts.begin_batch();
     batch_ = start.batch;
     segment_ = start.segment;

@@ -49,9 +49,10 @@ TensorPlaces::TensorPlaces(const TenantKernels& kernels, unsigned interfaces, st
         weights_.push_back(place(static_cast<double>(graph.operators[id].weight_bytes)));
     }
     if (end > region_bytes)
-        throw InputError(graph.file, 0, "",
-                         fmt::format("tensors and weights take {} bytes on each of {} memory interfaces, which have {}",
-                                     end, interfaces, region_bytes));
+        throw InputError(
+            graph.file, 0, "",
+            fmt::format("expected at most {} bytes of tensors and weights on each of {} memory interfaces, found {}",
+                        region_bytes, interfaces, end));
 }
 
 std::vector<MemoryRun> TensorPlaces::runs(const Area& area, double share, std::uint64_t bytes) const {

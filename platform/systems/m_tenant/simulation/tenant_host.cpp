@@ -141,7 +141,8 @@ void TenantHost::take_messages() {
             if (ended.stopping && answers > 0) late_answers_[ended.number] = answers;
             end_group(ended, message.round);
         } else {
-            throw ModelError(*this, "unexpected packet");
+            throw ModelError(*this, fmt::format("task {}: expected a tile to answer stopped or done, found command {}",
+                                                message.task, static_cast<unsigned>(message.command)));
         }
     }
 }
@@ -149,7 +150,9 @@ void TenantHost::take_messages() {
 void TenantHost::take_late_answer(const TaskMessage& message) {
     const auto late = late_answers_.find(message.task);
     if (message.command != TaskCommand::stopped || late == late_answers_.end())
-        throw ModelError(*this, fmt::format("a tile speaks of task {}", message.task));
+        throw ModelError(
+            *this, fmt::format("expected an answer of a task that runs or was stopped, found command {} of task {}",
+                               static_cast<unsigned>(message.command), message.task));
     if (--late->second == 0) late_answers_.erase(late);
 }
 
@@ -294,7 +297,7 @@ void TenantHost::send(TaskCommand command, const Group& group, std::uint32_t rou
     sc_core::sc_time delay;
     noc_out->b_transport(*payload, delay);
     if (!payload->is_response_ok())
-        throw ModelError(*this, "the network refused a packet: " + payload->get_response_string());
+        throw ModelError(*this, "expected the network to take a packet, found " + payload->get_response_string());
 }
 
 std::string TenantHost::waits() const {
