@@ -45,6 +45,7 @@ std::string unknown_operator(const OnnxNode& node) {
 
 std::string gathers_of(const std::set<const OnnxNode*>& gathers) {
     std::vector<std::string> names;
+    names.reserve(gathers.size());
     for (const OnnxNode* const one : gathers) names.push_back(one->described());
     std::sort(names.begin(), names.end());
     return names.size() > 2 ? fmt::format("{}, {} and {} more", names[0], names[1], names.size() - 2)

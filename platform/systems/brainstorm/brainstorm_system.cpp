@@ -74,13 +74,14 @@ public:
             batches_.push_back(batches.compile(
                 stage_routes(network_, network_.routes, config_.links.devices, seed, point.work.first_batch + i)));
         const std::uint64_t room = config_.gpu.device_memory.bytes;
-        for (const BatchProgram& batch : batches_)
-            if (batch.peak_weight_bytes / config_.links.devices > room)
+        for (const BatchProgram& batch : batches_) {
+            const std::uint64_t each = batch.peak_weight_bytes / config_.links.devices;
+            if (each > room)
                 throw Infeasible(
                     point.workload, 0, "",
                     fmt::format("expected at most the {:.3f} GB of device memory for weights, found {:.3f} GB a device",
-                                static_cast<double>(room) * 1e-9,
-                                static_cast<double>(batch.peak_weight_bytes / config_.links.devices) * 1e-9));
+                                static_cast<double>(room) * 1e-9, static_cast<double>(each) * 1e-9));
+        }
     }
 
     ordered_json run() override {

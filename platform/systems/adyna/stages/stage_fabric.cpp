@@ -109,8 +109,8 @@ void StageFabric::depart(PooledPayload payload, const sc_core::sc_time& after) {
     }
     to_host->b_transport(*payload, delay);
     if (!payload->is_response_ok())
-        throw ModelError(*this, fmt::format("expected the host interface to take a packet of endpoint {}, found {}",
-                                            packet.source, payload->get_response_string()));
+        throw ModelError(*this,
+                         "expected the host interface to take a packet, found " + payload->get_response_string());
 }
 
 void StageFabric::serve() {
