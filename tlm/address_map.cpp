@@ -18,18 +18,21 @@ std::string text(const AddressMap::Range& range) {
 }  // namespace
 
 void AddressMap::add(Range range) {
-    if (range.bytes == 0) throw InputError(fmt::format("address map: range '{}' is empty", range.name));
+    if (range.bytes == 0)
+        throw InputError(fmt::format("address map: range '{}': expected one byte or more, found none", range.name));
     if (range.bytes - 1 > std::numeric_limits<std::uint64_t>::max() - range.begin) {
-        throw InputError(
-            fmt::format("address map: range '{}' of {:#x} bytes at {:#x} runs past the end of the address space",
-                        range.name, range.bytes, range.begin));
+        throw InputError(fmt::format(
+            "address map: range '{}': expected an end within 64 bits of address, found {:#x} bytes at {:#x}",
+            range.name, range.bytes, range.begin));
     }
     const auto next = std::lower_bound(ranges_.begin(), ranges_.end(), range.begin,
                                        [](const Range& r, std::uint64_t begin) { return r.begin < begin; });
     const Range* clash = nullptr;
     if (next != ranges_.end() && next->begin <= range.last()) clash = &*next;
     if (next != ranges_.begin() && std::prev(next)->last() >= range.begin) clash = &*std::prev(next);
-    if (clash) throw InputError(fmt::format("address map: ranges {} and {} overlap", text(*clash), text(range)));
+    if (clash)
+        throw InputError(fmt::format("address map: expected ranges that do not overlap, found {} and {}", text(*clash),
+                                     text(range)));
     ranges_.insert(next, std::move(range));
 }
 

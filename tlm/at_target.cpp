@@ -28,9 +28,11 @@ AtTarget::AtTarget(const sc_core::sc_module_name& module_name, const Config& con
         return ::tlm::TLM_COMPLETED;
     }
     if (phase <= ::tlm::END_RESP)
-        SC_REPORT_ERROR("switchyard/at_target/phase", (std::string(name()) + ": " + phase.get_name() +
-                                                       " out of order for " + std::to_string(held()) + " requests")
-                                                          .c_str());
+        SC_REPORT_ERROR("switchyard/at_target/phase",
+                        (std::string(name()) + ": expected " + (blocked_ ? "no request until END_REQ" : "BEGIN_REQ") +
+                         (responding_ ? ", or END_RESP of the last response" : "") + ", found " + phase.get_name() +
+                         " with " + std::to_string(held()) + " requests held")
+                            .c_str());
     return ::tlm::TLM_ACCEPTED;
 }
 

@@ -15,7 +15,9 @@ unsigned char* dummy_buffer(std::size_t bytes) {
     // Address space is taken as it is needed: `ulimit -v` counts it. Blocks that were too small stay for their
     // payloads.
     static std::vector<std::unique_ptr<const DemandPagedMemory>> blocks;
-    if (bytes > kLargest) throw std::length_error("dummy_buffer: " + std::to_string(bytes) + " bytes asked for");
+    if (bytes > kLargest)
+        throw std::length_error("dummy_buffer: expected at most " + std::to_string(kLargest) + " bytes, found " +
+                                std::to_string(bytes));
     if (blocks.empty() || blocks.back()->size() < bytes) {
         std::size_t size = blocks.empty() ? kFirst : blocks.back()->size();
         while (size < bytes) size *= 2;

@@ -44,12 +44,15 @@ Register& Register::refuse_wrong_access() {
 Register& RegisterFile::add(std::uint64_t offset, const std::string& name, Access access, std::uint32_t reset,
                             std::uint32_t writable, const std::string& text) {
     if (offset % kRegisterBytes != 0)
-        throw InputError(fmt::format("{}: register {} is misaligned at {:#x}", name_, name, offset));
+        throw InputError(fmt::format("{}: register {}: expected an offset that is a multiple of 4, found {:#x}", name_,
+                                     name, offset));
     if (const Entry* const other = find(offset))
         throw InputError(
-            fmt::format("{}: registers {} and {} overlap at {:#x}", name_, other->contract.name, name, offset));
+            fmt::format("{}: register {}: expected an offset of no other register, found {:#x}, that of {}", name_,
+                        name, offset, other->contract.name));
     if (is_set_by_model_only(access) && writable != 0)
-        throw InputError(fmt::format("{}: register {} is read-only but has writable bits", name_, name));
+        throw InputError(fmt::format("{}: register {}: expected no writable bits, as it is read-only, found {:#x}",
+                                     name_, name, writable));
     Entry& entry = entries_[offset];
     entry.contract.offset = offset;
     entry.contract.name = name;
@@ -192,7 +195,8 @@ RegisterFile::Entry& RegisterFile::at(std::uint64_t offset) {
 
 const RegisterFile::Entry& RegisterFile::at(std::uint64_t offset) const {
     const auto found = entries_.find(offset);
-    if (found == entries_.end()) throw std::out_of_range(fmt::format("{}: no register at {:#x}", name_, offset));
+    if (found == entries_.end())
+        throw std::out_of_range(fmt::format("{}: expected the offset of a register, found {:#x}", name_, offset));
     return found->second;
 }
 

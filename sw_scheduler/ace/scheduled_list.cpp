@@ -4,12 +4,16 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace switchyard::sched::ace {
 
 ScheduledList::ScheduledList(std::size_t kernels, DependenceRule rule, KernelId first)
     : kernels_(kernels), rule_(rule), next_(first) {
     if (kernels < 1 || kernels > kMaxScheduledKernels)
-        throw std::invalid_argument("a scheduled_list holds 1 to 255 kernels: ids have 8 bits");
+        throw std::invalid_argument(
+            fmt::format("expected 1 to {} kernels in a scheduled_list, as ids have 8 bits, found {}",
+                        kMaxScheduledKernels, kernels));
 }
 
 WindowEntry ScheduledList::send(Footprint footprint) {

@@ -10,6 +10,7 @@
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/json_reader.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/dynn_offload/partition.h"
 #include "switchyard/sw_scheduler/training_streams/operator_types.h"
 
@@ -149,19 +150,21 @@ PilotTrace read_header(const JsonReader& header, const std::string& path) {
     trace.network = header.member("network").text();
     const std::string type = header.member("basic_type").text();
     bool known = false;
+    std::vector<std::string> types;
     for (unsigned i = 0; i < 3; ++i) {
-        if (type != sched::to_string(static_cast<sched::BasicType>(i))) continue;
+        types.emplace_back(sched::to_string(static_cast<sched::BasicType>(i)));
+        if (type != types.back()) continue;
         trace.basic_type = static_cast<sched::BasicType>(i);
         known = true;
     }
-    if (!known) header.member("basic_type").fail("unknown: " + type);
+    if (!known) header.member("basic_type").fail(not_one_of(type, types));
     trace.representation = parse_representation(header.member("representation").text(), path, "representation");
     trace.seed = header.member("seed").integer(0, UINT64_MAX);
     for (const JsonReader& row : header.member("matrix").list()) {
         trace.matrix.push_back(row.numbers());
         if (trace.matrix.back().size() != row_elements(trace.representation))
-            row.fail(
-                fmt::format("expected rows of the same length, found one of {} elements", trace.matrix.back().size()));
+            row.fail(fmt::format("expected rows of {} elements, found one of {}", row_elements(trace.representation),
+                                 trace.matrix.back().size()));
     }
     trace.labels.resize(header.member("paths").integer(0, kMaxPaths));
     trace.unit = unit_of(trace.matrix, trace.representation);
@@ -174,13 +177,13 @@ void read_label(const JsonReader& line, PilotTrace& trace) {
     for (const JsonReader& block : blocks.list()) {
         label.push_back(block.numbers());
         if (label.back().size() != vector_elements(trace.representation))
-            blocks.fail(
-                fmt::format("expected vectors of the same length, found one of {} elements", label.back().size()));
+            blocks.fail(fmt::format("expected vectors of {} elements, found one of {}",
+                                    vector_elements(trace.representation), label.back().size()));
     }
     if (label.empty() || label.size() > kOutputBlocks)
         blocks.fail(fmt::format("expected 1 to {} blocks, found {}", kOutputBlocks, label.size()));
     const JsonReader number = line.member("path");
-    if (trace.labels.empty()) number.fail("expected a path of the network, found another");
+    if (trace.labels.empty()) number.fail("expected no path, as the header has 0 paths, found one");
     trace.labels[number.integer(0, trace.labels.size() - 1)] = std::move(label);
 }
 
@@ -190,9 +193,11 @@ void read_sample(const JsonReader& line, PilotTrace& trace) {
     const std::vector<double> features = line.member("features").numbers();
     sample.features.assign(features.begin(), features.end());
     if (sample.path >= trace.labels.size() || trace.labels[sample.path].empty())
-        line.member("sample").fail(fmt::format("path {} has no label", sample.path));
+        line.member("sample").fail(
+            fmt::format("expected a path whose blocks an earlier line gives, found {}", sample.path));
     if (sample.features.size() != sched::kFeatures)
-        line.member("features").fail(fmt::format("{} elements", sample.features.size()));
+        line.member("features")
+            .fail(fmt::format("expected {} elements, found {}", sched::kFeatures, sample.features.size()));
     trace.samples.push_back(std::move(sample));
 }
 

@@ -3,6 +3,8 @@
 // Its sizes (layers, filters) are those of GPipe (arXiv 1811.06965, table 1).
 #include <array>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/kernel_streams/generators.h"
 #include "switchyard/sw_scheduler/kernel_streams/network_layers.h"
 
@@ -140,8 +142,8 @@ StreamGenerator read_amoebanet(MappingReader& file) {
     };
     const std::uint32_t layers = number("layers", 300, 18), filters = number("filters", 4096, 208);
     const std::uint32_t image = number("image", 4096, 224), classes = number("classes", 1 << 20, 1000);
-    if (layers % 3 != 0) file.fail("layers", "expected a multiple of 3, found another number");
-    if (filters % 4 != 0) file.fail("filters", "expected a multiple of 4, found another number");
+    if (layers % 3 != 0) file.fail("layers", fmt::format("expected a multiple of 3, found {}", layers));
+    if (filters % 4 != 0) file.fail("filters", fmt::format("expected a multiple of 4, found {}", filters));
     return [=](const StreamRequest&) {
         StreamBuilder stream;
         NetworkLayers layers_of(stream);

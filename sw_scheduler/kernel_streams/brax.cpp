@@ -297,8 +297,8 @@ StreamGenerator read_brax(MappingReader& file) {
     for (const auto* batches : {&robot.joints, &robot.actuators, &robot.colliders})
         for (const Batch& batch : *batches)
             if (too_many(batch))
-                file.fail("kernels", fmt::format("{}: expected at most {} items that a kernel sums, found more",
-                                                 batch.name, kMaxSegments));
+                file.fail("kernels", fmt::format("{}: expected at most {} items that a kernel sums, found {}",
+                                                 batch.name, kMaxSegments, batch.items));
     return [robot](const StreamRequest&) { return GeneratedStream{BraxStep(robot).generate(), 0, 0}; };
 }
 

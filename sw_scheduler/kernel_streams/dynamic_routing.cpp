@@ -9,6 +9,8 @@
 #include <array>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/kernel_streams/generators.h"
 #include "switchyard/sw_scheduler/kernel_streams/network_layers.h"
@@ -138,12 +140,14 @@ StreamGenerator read_dynamic_routing(MappingReader& file) {
     number("classes", 1, 4096, shape.classes);
     shape.small_gate = file.choice_or("gate", {"small", "full"}) == "small";
     shape.open_probability = file.number_or("open_probability", 0, 1, shape.open_probability);
-    if (shape.rows % 128 != 0)
-        file.fail("rows",
-                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
-    if (shape.columns % 128 != 0)
-        file.fail("columns",
-                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
+    const auto check_side = [&](const char* key, std::uint32_t pixels) {
+        if (pixels % 128 != 0)
+            file.fail(key,
+                      fmt::format("expected a multiple of 128, as the coarsest gate sees one pixel of 128, found {}",
+                                  pixels));
+    };
+    check_side("rows", shape.rows);
+    check_side("columns", shape.columns);
     return [shape](const StreamRequest& request) { return RoutedCells(shape, request).generate(); };
 }
 

@@ -3,6 +3,8 @@
 // operations and inputs, which states are concatenated, how the previous cell's output is brought to the cell's shape.
 #include <array>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/kernel_streams/generators.h"
 #include "switchyard/sw_scheduler/kernel_streams/network_layers.h"
 
@@ -159,8 +161,8 @@ StreamGenerator read_nasnet(MappingReader& file) {
     };
     const NasNetSize size{number("cells", 300, 12), number("filters", 4096, 44), number("stem_filters", 4096, 32),
                           number("image", 4096, 224), number("classes", 1 << 20, 1000)};
-    if (size.filters % 4 != 0) file.fail("filters", "expected a multiple of 4, found another number");
-    if (size.cells < 3) file.fail("cells", "expected at least 3 cells, found fewer");
+    if (size.filters % 4 != 0) file.fail("filters", fmt::format("expected a multiple of 4, found {}", size.filters));
+    if (size.cells < 3) file.fail("cells", fmt::format("expected at least 3 cells, found {}", size.cells));
     return [size](const StreamRequest&) { return generate_nasnet(size); };
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/kernel_streams/generators.h"
 #include "switchyard/sw_scheduler/kernel_streams/network_layers.h"
@@ -127,9 +129,11 @@ StreamGenerator read_random_wiring(MappingReader& file) {
     wiring.classes = number("classes", 1, 1 << 20, 1000);
     wiring.graph_seed = file.integer_or("graph_seed", 0, UINT32_MAX, 1);
     wiring.rewire = file.number_or("rewire", 0, 1, 0.75);
-    if (wiring.neighbours % 2 != 0) file.fail("neighbours", "expected an even number, found an odd one");
+    if (wiring.neighbours % 2 != 0)
+        file.fail("neighbours", fmt::format("expected an even number, found {}", wiring.neighbours));
     if (wiring.neighbours >= wiring.nodes / 2)
-        file.fail("neighbours", "expected fewer neighbours than the smallest stage has nodes, found as many or more");
+        file.fail("neighbours", fmt::format("expected fewer than the {} nodes of the smallest stage, found {}",
+                                            wiring.nodes / 2, wiring.neighbours));
     return [wiring](const StreamRequest&) { return generate_wired(wiring); };
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/error.h"
 
 namespace switchyard::sched {
@@ -25,7 +27,10 @@ std::uint64_t distinct_bytes(std::vector<MemorySegment> segments) {
 
 MemorySegment StreamBuilder::allocate(std::uint64_t bytes) {
     const std::uint64_t room = kAddressSpace / 2 - next_;
-    if (bytes > room) throw InputError("", 0, "", "expected arrays of at most 47 bits of address, found more");
+    if (bytes > room)
+        throw InputError(
+            "", 0, "",
+            fmt::format("expected arrays of {} bytes together, found {} bytes more", kAddressSpace / 2, bytes - room));
     const MemorySegment segment{next_, bytes};
     next_ += std::min(room, (bytes + kAlignment - 1) / kAlignment * kAlignment);
     return segment;
@@ -46,7 +51,7 @@ void StreamBuilder::launch(const std::string& name, const LaunchShape& shape, st
     kernel.reads = reads;
     kernel.writes = writes;
     const std::string message = validation_error(kernel);
-    if (!message.empty()) throw InputError("", 0, "", "kernel " + name + ": " + message);
+    if (!message.empty()) throw InputError("", 0, "", fmt::format("kernel {}: {}", name, message));
     kernels_.push_back(std::move(kernel));
 }
 

@@ -335,9 +335,12 @@ private:
             }
             there_[half_].resize(kept);
             if (oldest == kNoTensor)
-                throw Infeasible(stream_.file.empty() ? stream_.network : stream_.file, 0, "",
-                                 fmt::format("operator {} ({}) needs more than the {:.1f} MB of a buffer half", now_,
-                                             stream_.operators[now_].name, static_cast<double>(half_bytes_) * 1e-6));
+                throw Infeasible(
+                    stream_.file.empty() ? stream_.network : stream_.file, 0, "",
+                    fmt::format("operator {} ({}): expected at most the {:.1f} MB of a buffer half, found {:.1f} MB{}",
+                                now_, stream_.operators[now_].name, static_cast<double>(half_bytes_) * 1e-6,
+                                static_cast<double>(used_[half_] + wanted) * 1e-6,
+                                used_[half_] + wanted > half_bytes_ ? "" : " with gaps that are too small"));
             const std::uint32_t after = later(wait_for_, all_[oldest].arrives);
             wait_for_ = kNoAction;
             if (!all_[oldest].on_host) {

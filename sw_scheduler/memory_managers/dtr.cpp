@@ -207,9 +207,10 @@ private:
         manage_ns_ += examined * config_.examined_ns;
         if (best == sched::kNoTensor)
             throw Full{
-                fmt::format("operator {} ({}): {:.1f} MB are in use or pinned, {:.1f} MB more do not fit {:.1f} MB", op,
-                            stream_.operators[op].name, static_cast<double>(used_) * 1e-6,
-                            static_cast<double>(bytes) * 1e-6, static_cast<double>(budget_) * 1e-6),
+                fmt::format(
+                    "operator {} ({}): expected at most {:.1f} MB, found {:.1f} MB in use or pinned and {:.1f} MB more",
+                    op, stream_.operators[op].name, static_cast<double>(budget_) * 1e-6,
+                    static_cast<double>(used_) * 1e-6, static_cast<double>(bytes) * 1e-6),
                 false};
         ++program_.evictions;
         drop(best);
@@ -284,7 +285,8 @@ private:
             if (program_.recompute_ns > config_.max_overhead * base_ns_)
                 throw Full{
                     fmt::format(
-                        "thrashing: recomputation takes more than {} times the computation, at operator {} of {}",
+                        "thrashing: expected recomputation of at most {} times the computation, found more at operator "
+                        "{} of {}",
                         config_.max_overhead, now_, stream_.operators.size()),
                     true};
         }

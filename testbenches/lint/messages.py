@@ -39,14 +39,8 @@ LEFT = {
     "hw/scheduling_window": 6,
     "hw/task_tile": 6,
     "hw/tile": 9,
-    "sw_scheduler/ace": 1,
     "sw_scheduler/adyna": 62,
-    "sw_scheduler/dynn_offload": 2,
-    "sw_scheduler/kernel_streams": 1,
-    "sw_scheduler/memory_managers": 3,
     "sw_scheduler/workload": 152,
-    "tlm": 9,
-    "tlm/register_map": 10,
 }
 
 

@@ -10,6 +10,8 @@
 
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/tlm/register_map/register_map.h"
 
 namespace switchyard::register_map {
@@ -23,10 +25,11 @@ class Mapping {
 public:
     Mapping(const YAML::Node& node, int line, std::string source, std::string name)
         : line_(line), source_(std::move(source)), name_(std::move(name)) {
-        if (!node.IsMap()) fail_at(line_, name_, "expected a mapping of keys, found another value");
+        if (!node.IsMap()) fail_at(line_, name_, "expected a mapping of keys, found " + kind_of(node));
         for (const auto& item : node) {
             const std::string key = item.first.IsScalar() ? item.first.Scalar() : "";
-            if (key.empty()) fail_at(line_of(item.first), name_, "expected text as a key, found another value");
+            if (key.empty())
+                fail_at(line_of(item.first), name_, "expected text as a key, found " + kind_of(item.first));
             if (find(key)) fail_at(line_of(item.first), full(key), "expected the key once, found it twice");
             items_.push_back({key, line_of(item.first), item.second});
         }
@@ -45,7 +48,8 @@ public:
     }
     std::string text(const std::string& key) {
         const Item& item = get(key);
-        if (!item.value.IsScalar() || item.value.Scalar().empty()) fail(key, "expected text, found another value");
+        if (!item.value.IsScalar() || item.value.Scalar().empty())
+            fail(key, "expected text, found " + kind_of(item.value));
         return item.value.Scalar();
     }
     std::string text_or_nothing(const std::string& key) { return has(key) ? text(key) : std::string(); }
@@ -81,7 +85,8 @@ public:
     [[noreturn]] void fail(const std::string& message) const { fail_at(line_, name_, message); }
     void finish() const {
         for (const Item& item : items_) {
-            if (known_.count(item.key) == 0) fail_at(item.line, full(item.key), "no such key");
+            if (known_.count(item.key) == 0)
+                fail_at(item.line, full(item.key), not_one_of(item.key, {known_.begin(), known_.end()}));
         }
     }
 
@@ -111,7 +116,9 @@ void check_name(const Mapping& owner, const std::string& name, bool upper) {
                       std::all_of(name.begin(), name.end(), [upper](unsigned char c) {
                           return c == '_' || std::isdigit(c) != 0 || (upper ? std::isupper(c) : std::islower(c)) != 0;
                       });
-    if (!good) owner.fail(fmt::format("a name has {} letters, digits and underscores", upper ? "capital" : "small"));
+    if (!good)
+        owner.fail(fmt::format("expected a name of {} letters, digits and underscores, found {}",
+                               upper ? "capital" : "small", shown(name)));
 }
 
 /// "3" or "15:0", as data sheets write it.
@@ -137,7 +144,9 @@ std::vector<Field> read_fields(Mapping& mapping) {
         field.text = entry.text("text");
         entry.finish();
         for (const Field& other : fields) {
-            if ((other.mask() & field.mask()) != 0) entry.fail("bits", fmt::format("overlaps {}", other.name));
+            if ((other.mask() & field.mask()) != 0)
+                entry.fail("bits", fmt::format("expected bits that {} does not have, found {}", other.name,
+                                               entry.text("bits")));
         }
         fields.push_back(std::move(field));
     }
@@ -150,7 +159,8 @@ Register read_register(Mapping mapping, const std::string& name, std::uint64_t r
     Register result;
     result.name = name;
     result.offset = mapping.number("offset", register_bytes - kWord);
-    if (result.offset % kWord != 0) mapping.fail("offset", "expected a multiple of 4, found another number");
+    if (result.offset % kWord != 0)
+        mapping.fail("offset", fmt::format("expected a multiple of 4, found {:#x}", result.offset));
     result.access = mapping.one_of("access", {"ro", "rw", "wo", "w1c", "rc"});
     result.text = mapping.text("text");
     result.prefix = mapping.text_or_nothing("prefix");
@@ -164,11 +174,13 @@ Register read_register(Mapping mapping, const std::string& name, std::uint64_t r
     }
     result.constant = mapping.has("constant") && mapping.one_of("constant", {"true", "false"}) == "true";
     if (!result.reset) result.constant = true;
-    if (result.constant && result.access != "ro") mapping.fail("access", "a constant is ro");
+    if (result.constant && result.access != "ro")
+        mapping.fail("access", "expected ro for a constant, found " + result.access);
     if ((result.reset.value_or(0) & ~result.mask()) != 0)
-        mapping.fail("reset", fmt::format("bits {:#010x} are outside of the fields, which cover {:#010x}",
-                                          *result.reset & ~result.mask(), result.mask()));
-    if (result.access == "wo" && result.reset != 0u) mapping.fail("reset", "a write-only register reads as zero");
+        mapping.fail("reset", fmt::format("expected bits of the fields, {:#010x}, found {:#010x}", result.mask(),
+                                          *result.reset));
+    if (result.access == "wo" && result.reset != 0u)
+        mapping.fail("reset", "expected 0, as a write-only register reads as zero, found " + mapping.text("reset"));
     mapping.finish();
     return result;
 }
@@ -181,7 +193,8 @@ Window read_window(Mapping mapping, const std::string& name) {
     window.offset = mapping.number("offset", kLast);
     window.bytes = mapping.number("bytes", kLast);
     if (window.bytes == 0 || window.offset % kWord != 0 || window.bytes % kWord != 0)
-        mapping.fail("bytes", "a window holds whole words");
+        mapping.fail("bytes", fmt::format("expected whole words of 4 bytes, found {:#x} bytes at {:#x}", window.bytes,
+                                          window.offset));
     window.access = mapping.one_of("access", {"ro", "rw"});
     window.debug_only = mapping.has("debug_only") && mapping.one_of("debug_only", {"true", "false"}) == "true";
     window.text = mapping.text("text");
@@ -208,7 +221,8 @@ std::vector<T> read_list(const Mapping& list, Read&& read, const char* key, Same
         Mapping entry = list.mapping(item);
         T one = read(entry, item.key);
         for (const T& other : all) {
-            if (same(one, other)) entry.fail(key, fmt::format("overlaps {}", other.name));
+            if (same(one, other))
+                entry.fail(key, fmt::format("expected no overlap with {}, found {}", other.name, entry.text(key)));
         }
         all.push_back(std::move(one));
     }
@@ -226,8 +240,10 @@ void check_constants(const RegisterMap& map, const Mapping& registers) {
             const std::string name = camel_case(owner->prefix) + camel_case(field.name);
             if (const auto [entry, added] = constants.emplace(name, field.mask());
                 !added && entry->second != field.mask())
-                registers.mapping(item).fail(
-                    fmt::format("field {} would be another k{} in C++: give it a prefix", field.name, name));
+                registers.mapping(item).fail(fmt::format(
+                    "expected one constant k{} in C++, found {:#x} and {:#x} of field {}; give the register a "
+                    "prefix",
+                    name, entry->second, field.mask(), field.name));
         }
     }
 }
@@ -248,7 +264,7 @@ RegisterMap read(const YAML::Node& node, const std::string& source) {
     map.version = file.text("version");
     map.register_bytes = file.number("register_bytes", 0xFFFF'FFFC);
     if (map.register_bytes == 0 || map.register_bytes % kWord != 0)
-        file.fail("register_bytes", "expected whole words, found another number");
+        file.fail("register_bytes", fmt::format("expected whole words of 4 bytes, found {} bytes", map.register_bytes));
     const Mapping registers = file.mapping("registers");
     map.registers = read_list<Register>(
         registers,
@@ -263,7 +279,9 @@ RegisterMap read(const YAML::Node& node, const std::string& source) {
             file.mapping("windows"),
             [&](Mapping m, const std::string& name) {
                 Window window = read_window(m, name);
-                if (window.offset < map.register_bytes) m.fail("offset", "overlaps the registers");
+                if (window.offset < map.register_bytes)
+                    m.fail("offset", fmt::format("expected {:#x} or more, the end of the registers, found {:#x}",
+                                                 map.register_bytes, window.offset));
                 return window;
             },
             "offset", overlap);
