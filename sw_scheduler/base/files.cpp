@@ -35,17 +35,18 @@ Bytes read_all(const std::string& path, std::uint64_t max_bytes) {
     constexpr std::size_t kChunk = std::size_t{1} << 20;
     std::error_code error;
     const std::uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
-    const auto too_large = [&] {
-        throw InputError(path, 0, "", fmt::format("expected at most {} bytes, found more", max_bytes));
+    const auto refuse_above = [&](std::uint64_t found, const char* more) {
+        if (found > max_bytes)
+            throw InputError(path, 0, "", fmt::format("expected at most {} bytes, found {}{}", max_bytes, found, more));
     };
-    if (!error && size > max_bytes) too_large();
+    if (!error) refuse_above(size, "");
     for (std::size_t filled = 0;;) {
         bytes.resize(filled + (size > filled ? static_cast<std::size_t>(size - filled) + 1 : kChunk));
         errno = 0;
         file.read(reinterpret_cast<char*>(bytes.data()) + filled, static_cast<std::streamsize>(bytes.size() - filled));
         filled += static_cast<std::size_t>(file.gcount());
         if (file.bad()) fail_to("cannot be read", path, errno);
-        if (filled > max_bytes) too_large();
+        refuse_above(filled, " or more");
         if (!file) {
             bytes.resize(filled);
             return bytes;

@@ -9,23 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
-#include "switchyard/sw_scheduler/base/json_text.h"
-#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard {
-
-namespace {
-
-/// What is there, briefly.
-std::string found(const nlohmann::json& value) {
-    if (value.is_object()) return "an object";
-    if (value.is_array()) return fmt::format("a list of {}", value.size());
-    if (value.is_string()) return shown(value.get_ref<const std::string&>());
-    return json_text(value);
-}
-
-}  // namespace
 
 JsonReader::JsonReader(const nlohmann::json& value, std::string file, int line, std::string place)
     : value_(value), file_(std::move(file)), place_(std::move(place)), line_(line) {}
@@ -35,7 +22,7 @@ void JsonReader::fail(const std::string& message) const {
 }
 
 void JsonReader::expected(const std::string& what) const {
-    fail(fmt::format("expected {}, found {}", what, found(value_)));
+    fail(fmt::format("expected {}, found {}", what, json_kind(value_)));
 }
 
 bool JsonReader::has(const std::string& key) const {
@@ -61,10 +48,10 @@ void JsonReader::check_format(const std::string& format, int version, const std:
         throw InputError(
             file_, line_, "format",
             fmt::format("expected {} of a {}, found {}", format, what,
-                        value_.is_object() && value_.contains("format") ? found(value_.at("format")) : "nothing"));
+                        value_.is_object() && value_.contains("format") ? json_kind(value_.at("format")) : "nothing"));
     const JsonReader given = member("version");
     if (value_.at("version") != version)
-        given.fail(fmt::format("expected version {} of the format, found {}", version, found(given.value_)));
+        given.fail(fmt::format("expected version {} of the format, found {}", version, json_kind(given.value_)));
 }
 
 std::string JsonReader::text() const {
@@ -122,7 +109,7 @@ std::vector<double> JsonReader::numbers() const {
     for (std::size_t i = 0; i < value_.size(); ++i) {
         if (!value_[i].is_number())
             throw InputError(file_, line_, fmt::format("{}[{}]", place_, i),
-                             "expected a number, found " + found(value_[i]));
+                             "expected a number, found " + json_kind(value_[i]));
         result.push_back(value_[i].get<double>());
     }
     return result;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/shown.h"
 #include "switchyard/sw_scheduler/base/text_check.h"
 
 namespace switchyard {
@@ -84,9 +85,9 @@ public:
     bool string(std::string& value) override { return add(std::move(value)); }
     bool binary(typename Json::binary_t& value) override { return add(std::move(value)); }
 
-    bool parse_error(std::size_t byte, const std::string& /*token*/, const json::exception& error) override {
+    bool parse_error(std::size_t byte, const std::string& token, const json::exception& error) override {
         if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
-            throw InputError(path_, first_line_, "", "expected JSON, found a number out of range");
+            throw InputError(path_, first_line_, "", "expected JSON, found a number out of range, " + shown(token));
         // The byte counts from 1, and is one beyond a text that ends too early.
         refuse(text_, byte > 0 ? byte - 1 : 0, path_, first_line_,
                fmt::format("expected JSON, found other text from byte {} on", byte));

@@ -55,7 +55,7 @@ std::string section_text(const YAML::Node& root, const std::string& key) {
 void refuse_left_overrides(const std::map<std::string, std::string>& overrides, const std::vector<std::string>& known) {
     if (overrides.empty()) return;
     const std::string& key = overrides.begin()->first;
-    throw InputError("--set", 0, key, "expected a known key, found an unknown one" + suggestion(key, known));
+    throw InputError("--set", 0, key, "expected a known key, found " + key + suggestion(key, known));
 }
 
 }  // namespace switchyard

@@ -63,7 +63,8 @@ IndexMap constant_times_map(std::vector<std::vector<bool>> nonzero) {
             [nonzero = std::move(nonzero)](const Shape& in, const Index& out) {
                 const std::vector<bool>& row = nonzero.at(out[0]);
                 if (row.size() != in[0])
-                    throw InputError(fmt::format("constant_times: {} columns, {} rows", row.size(), in[0]));
+                    throw InputError(fmt::format("constant_times: expected a column for each of {} rows, found {}",
+                                                 in[0], row.size()));
                 std::vector<Index> result;
                 for (Index& element : line(out, 0, in[0]))
                     if (row[element[0]]) result.push_back(std::move(element));
@@ -87,7 +88,9 @@ IndexMap reduce_along_map(std::size_t dim) {
 
 IndexMap self_attention_map() {
     return {"self_attention", same_shape, [](const Shape& in, const Index& out) {
-                if (in.size() != 3) throw InputError("self_attention: not [sentences, tokens, hidden]");
+                if (in.size() != 3)
+                    throw InputError(fmt::format(
+                        "self_attention: expected 3 dimensions, [sentences, tokens, hidden], found {}", in.size()));
                 // Scores of a token need its query, all of its hidden values, and the keys of all tokens.
                 std::vector<Index> result;
                 for (const Index& token : line(out, 1, in[1]))
@@ -128,7 +131,10 @@ CellDataflow trace_cells(const std::vector<IndexMap>& ops, const Shape& input,
                          const std::vector<CellAnnotation>& cells) {
     using Symbols = std::set<std::uint64_t>;
     if (ops.empty() || cells.size() != ops.size() + 1)
-        throw InputError(fmt::format("{} annotations of cells for {} operators", cells.size(), ops.size()));
+        throw InputError(fmt::format(
+            "expected one operator or more and one annotation of cells more than operators, found {} operators and "
+            "{} annotations",
+            ops.size(), cells.size()));
     Shape shape = input;
     std::vector<Symbols> symbols;  // by cell of the present tensor
     for (std::uint64_t cell = 0; cell < cells[0].cells_of(input); ++cell) symbols.push_back({cell});

@@ -19,16 +19,24 @@ std::uint64_t CellAnnotation::extent(const std::vector<std::uint64_t>& tensor, s
 
 std::uint64_t CellAnnotation::cells_of(const std::vector<std::uint64_t>& tensor) const {
     if (shape.size() != tensor.size() && shape.size() != dims.size())
-        throw InputError(fmt::format("cell: shape has {} sizes, the tensor {} dimensions, dims {}", shape.size(),
-                                     tensor.size(), dims.size()));
+        throw InputError(
+            fmt::format("cell: expected a shape of {} sizes, one for each dimension of the tensor, or of {}, one for "
+                        "each in dims, found {}",
+                        tensor.size(), dims.size(), shape.size()));
     std::uint64_t cells = 1;
     for (const std::size_t dim : dims)
-        if (dim >= tensor.size()) throw InputError(fmt::format("cell: dimension {} of {}", dim, tensor.size()));
+        if (dim >= tensor.size())
+            throw InputError(fmt::format("cell: expected one of the {} dimensions of the tensor, from 0 on, found {}",
+                                         tensor.size(), dim));
     for (std::size_t dim = 0; dim < tensor.size(); ++dim) {
         const std::uint64_t size = extent(tensor, dim);
         const bool counts = std::find(dims.begin(), dims.end(), dim) != dims.end();
-        if (size == 0 || tensor[dim] % size != 0 || (!counts && size != tensor[dim]))
-            throw InputError(fmt::format("cell: {} elements do not tile dimension {} of {}", size, dim, tensor[dim]));
+        if (!counts && size != tensor[dim])
+            throw InputError(fmt::format("cell: expected {}, all of dimension {}, which dims does not name, found {}",
+                                         tensor[dim], dim, size));
+        if (size == 0 || tensor[dim] % size != 0)
+            throw InputError(fmt::format("cell: expected a divisor of {}, the size of dimension {}, found {}",
+                                         tensor[dim], dim, size));
         cells *= tensor[dim] / size;
     }
     return cells;
@@ -47,20 +55,21 @@ CellAnnotation read_cell(MappingReader cell) {
     const auto whole = [&](const char* key, double low) {
         std::vector<std::uint64_t> values;
         for (const double value : cell.numbers(key, low, 1e9)) {
-            if (value != std::floor(value)) cell.fail(key, fmt::format("{} is no whole number", value));
+            if (value != std::floor(value)) cell.fail(key, fmt::format("expected integers, found {}", value));
             values.push_back(static_cast<std::uint64_t>(value));
         }
-        if (values.empty()) cell.fail(key, "empty");
+        if (values.empty()) cell.fail(key, "expected one number or more, found none");
         return values;
     };
     for (const std::uint64_t dim : whole("dims", 0)) {
         if (std::count(annotation.dims.begin(), annotation.dims.end(), dim) > 0)
-            cell.fail("dims", fmt::format("dimension {} twice", dim));
+            cell.fail("dims", fmt::format("expected each dimension once, found {} twice", dim));
         annotation.dims.push_back(dim);
     }
     annotation.shape = whole("shape", 1);
     if (annotation.shape.size() < annotation.dims.size())
-        cell.fail("shape", fmt::format("{} sizes for {} dimensions", annotation.shape.size(), annotation.dims.size()));
+        cell.fail("shape", fmt::format("expected {} sizes or more, one for each dimension in dims, found {}",
+                                       annotation.dims.size(), annotation.shape.size()));
     cell.finish();
     return annotation;
 }
@@ -108,7 +117,7 @@ std::size_t hashed_branch(std::uint64_t number, std::uint64_t seed, std::size_t 
 CellRoutes route_cells(const CellRouter& router, const std::vector<std::vector<double>>& scores,
                        const std::vector<std::uint64_t>& ids) {
     using Kind = CellRouter::Kind;
-    if (router.branches == 0) throw InputError("router: no branches");
+    if (router.branches == 0) throw InputError("router: expected one branch or more, found none");
     const bool by_id = routes_by_number(router);
     const std::size_t cells = by_id ? ids.size() : scores.size();
     std::vector<std::uint64_t> loads(router.branches);
@@ -121,13 +130,14 @@ CellRoutes route_cells(const CellRouter& router, const std::vector<std::vector<d
             const std::uint64_t first =
                 router.kind == Kind::task ? ids[cell] : hashed_branch(ids[cell], router.hash_seed, router.branches);
             if (first >= router.branches)
-                throw InputError(fmt::format("cell {}: task {} of {}", cell, first, router.branches));
+                throw InputError(fmt::format("cell {}: expected a task of 0 to {}, one a branch, found {}", cell,
+                                             router.branches - 1, first));
             std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
         } else {
             const std::vector<double>& score = scores[cell];
             if (score.size() != router.branches)
-                throw InputError(
-                    fmt::format("cell {}: {} scores for {} branches", cell, score.size(), router.branches));
+                throw InputError(fmt::format("cell {}: expected {} scores, one a branch, found {}", cell,
+                                             router.branches, score.size()));
             std::stable_sort(order.begin(), order.end(),
                              [&](std::size_t a, std::size_t b) { return score[a] > score[b]; });
             if (router.kind == Kind::top_k) wanted = router.k;
@@ -155,7 +165,8 @@ std::vector<std::uint64_t> loads_of(const CellRoutes& routes, std::size_t branch
 CellProfile::CellProfile(Level level, std::vector<std::size_t> branches)
     : level_(level), branches_(std::move(branches)) {
     if (branches_.empty() || std::count(branches_.begin(), branches_.end(), 0u) > 0)
-        throw InputError("profile: a router without branches");
+        throw InputError(fmt::format("profile: expected one router or more, each with one branch or more, found {}",
+                                     branches_.empty() ? "no router" : "one without a branch"));
     for (std::size_t r = 0; r < branches_.size(); ++r) {
         loads_.emplace_back(branches_[r]);
         if (r + 1 < branches_.size() && level_ != Level::loads) moved_.emplace_back(branches_[r] * branches_[r + 1]);
@@ -164,11 +175,12 @@ CellProfile::CellProfile(Level level, std::vector<std::size_t> branches)
 
 void CellProfile::add(const std::vector<CellRoutes>& batch) {
     if (batch.size() != routers())
-        throw InputError(fmt::format("profile: decisions of {} routers of {}", batch.size(), routers()));
+        throw InputError(
+            fmt::format("profile: expected decisions of {} routers, found those of {}", routers(), batch.size()));
     for (std::size_t r = 0; r < routers(); ++r) {
         if (batch[r].size() != batch[0].size())
-            throw InputError(
-                fmt::format("profile: router {} has {} cells, the first {}", r, batch[r].size(), batch[0].size()));
+            throw InputError(fmt::format("profile: router {}: expected {} cells, as at the first router, found {}", r,
+                                         batch[0].size(), batch[r].size()));
         const std::vector<std::uint64_t> loads = loads_of(batch[r], branches_[r]);
         for (std::size_t b = 0; b < branches_[r]; ++b) {
             loads_[r][b].push_back(loads[b]);
@@ -199,7 +211,8 @@ std::uint64_t CellProfile::load_percentile(std::size_t router, double percentile
 }
 
 std::uint64_t CellProfile::moved(std::size_t router, std::size_t from, std::size_t to) const {
-    if (level_ == Level::loads) throw InputError("profile: no correlation at level `loads`");
+    if (level_ == Level::loads)
+        throw InputError("profile: expected level correlation or decisions for cells between branches, found loads");
     return moved_.at(router).at(from * branches_.at(router + 1) + to);
 }
 

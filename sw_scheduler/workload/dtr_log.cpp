@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard::sched {
@@ -28,7 +31,7 @@ public:
         stream_.network = slash == std::string::npos ? path_ : path_.substr(slash + 1);
         json line;
         while (next(line)) take(line);
-        if (stream_.operators.empty()) fail("the log has no operator");
+        if (stream_.operators.empty()) fail("expected one CALL or MUTATE or more, found none");
         for (std::size_t id = 0; id < references_.size(); ++id)
             if (references_[id] > 0 && stream_.tensors[id].kind == TensorKind::activation)
                 stream_.tensors[id].kind = TensorKind::gradient;
@@ -43,18 +46,20 @@ private:
     bool next(json& line) {
         if (!lines_.next()) return false;
         line = parse_json(lines_.line(), path_, lines_.number());
-        if (!line.is_object()) fail("no JSON object: the log is damaged or cut off");
+        if (!line.is_object())
+            fail(fmt::format("expected a JSON object, found {}; record the log again, as it is damaged or cut off",
+                             json_kind(line)));
         return true;
     }
 
     const json& value(const json& line, const char* key) const {
         const auto found = line.find(key);
-        if (found == line.end()) fail("missing", key);
+        if (found == line.end()) fail("expected a value, found nothing", key);
         return *found;
     }
     std::string text(const json& line, const char* key) const {
         const json& found = value(line, key);
-        if (!found.is_string()) fail("no text", key);
+        if (!found.is_string()) fail("expected text, found " + json_kind(found), key);
         return found.get<std::string>();
     }
     /// The simulator writes numbers as text.
@@ -66,28 +71,38 @@ private:
             std::int64_t result = 0;
             if (parse_plain_number(found.get_ref<const std::string&>(), result) == Parsed::ok) return result;
         }
-        fail("no whole number", key);
+        fail("expected an integer, found " + json_kind(found), key);
     }
     std::vector<TensorId> tensors(const json& line, const char* key) const {
         const json& list = value(line, key);
-        if (!list.is_array()) fail("no list", key);
+        if (!list.is_array()) fail("expected a list, found " + json_kind(list), key);
         std::vector<TensorId> found;
-        for (const json& name : list) {
-            if (!name.is_string()) fail("no name of a tensor", key);
-            found.push_back(tensor(name.get<std::string>(), key));
-        }
+        for (const json& item : list) found.push_back(tensor(name_in(item, key), key));
         return found;
+    }
+    /// Of a tensor, in the list under `key`.
+    std::string name_in(const json& item, const char* key) const {
+        if (!item.is_string()) fail("expected names of tensors, found " + json_kind(item), key);
+        return item.get<std::string>();
+    }
+    std::uint64_t amount(const json& line, const char* key) const {
+        const std::int64_t found = number(line, key);
+        if (found < 0) fail(fmt::format("expected 0 or more, found {}", found), key);
+        return static_cast<std::uint64_t>(found);
     }
     TensorId tensor(const std::string& name, const char* key) const {
         const auto found = names_.find(name);
-        if (found == names_.end()) fail(fmt::format("unknown tensor {}", name), key);
+        if (found == names_.end()) fail("expected a tensor of an earlier line, found " + shown(name), key);
         return found->second;
     }
     json follow(const char* verb, const std::string& name) {
         json line;
-        if (!next(line)) fail(fmt::format("the log ends before {} of {}", verb, name));
-        if (text(line, "INSTRUCTION") != verb || text(line, "NAME") != name)
-            fail(fmt::format("expected {} of {}", verb, name), "INSTRUCTION");
+        const auto fail_with = [&](const std::string& found) {
+            fail(fmt::format("expected {} of {}, found {}", verb, name, found), "INSTRUCTION");
+        };
+        if (!next(line)) fail_with("the end of the log");
+        if (const std::string found = text(line, "INSTRUCTION"); found != verb) fail_with(found);
+        if (const std::string found = text(line, "NAME"); found != name) fail_with("that of " + shown(found));
         return line;
     }
 
@@ -124,9 +139,7 @@ private:
             if (what == "BACKWARD") backward_ = true;
         } else if (verb == "CONSTANT") {
             const std::string name = text(line, "NAME");
-            const std::int64_t bytes = number(follow("MEMORY", name), "MEMORY");
-            if (bytes < 0) fail("below 0", "MEMORY");
-            const TensorId id = add(name, static_cast<std::uint64_t>(bytes), TensorKind::input);
+            const TensorId id = add(name, amount(follow("MEMORY", name), "MEMORY"), TensorKind::input);
             names_[name] = id;
             refer(id);
         } else if (verb == "COPY") {
@@ -149,7 +162,8 @@ private:
         } else if (verb == "MUTATE") {
             mutate(line);
         } else {
-            fail(fmt::format("unknown verb {}", verb), "INSTRUCTION");
+            fail(not_one_of(verb, {"ANNOTATE", "CALL", "CONSTANT", "COPY", "COPY_FROM", "MUTATE", "RELEASE"}),
+                 "INSTRUCTION");
         }
     }
 
@@ -159,9 +173,7 @@ private:
         backward_ = backward_ || op.name.find("backward") != std::string::npos;
         op.phase = backward_ ? TrainingPhase::backward : TrainingPhase::forward;
         op.reads = tensors(line, "ARGS");
-        const std::int64_t ns = number(line, "TIME");
-        if (ns < 0) fail("below 0", "TIME");
-        op.ns = static_cast<double>(ns);
+        op.ns = static_cast<double>(amount(line, "TIME"));
         op.site = stream_.operators.size();
         return op;
     }
@@ -169,17 +181,17 @@ private:
     void call(const json& line) {
         TrainingOperator op = begin(line);
         const json& results = value(line, "RESULT");
-        if (!results.is_array() || results.empty()) fail("no list of results", "RESULT");
+        if (!results.is_array() || results.empty())
+            fail("expected a list of one result or more, found " + json_kind(results), "RESULT");
         std::vector<std::string> made;
         for (const json& result : results) {
-            if (!result.is_string()) fail("no name of a tensor", "RESULT");
-            const std::string name = result.get<std::string>();
-            const std::int64_t bytes = number(follow("MEMORY", name), "MEMORY");
+            const std::string name = name_in(result, "RESULT");
+            const std::uint64_t bytes = amount(follow("MEMORY", name), "MEMORY");
             const std::int64_t alias = number(follow("ALIAS", name), "ALIAS");
-            if (bytes < 0) fail("below 0", "MEMORY");
             if (alias < -1 || alias >= static_cast<std::int64_t>(op.reads.size()))
-                fail(fmt::format("there is no argument {}", alias), "ALIAS");
-            op.writes.push_back(add(name, static_cast<std::uint64_t>(bytes), TensorKind::activation,
+                fail(fmt::format("expected -1 or one of {} arguments, from 0 on, found {}", op.reads.size(), alias),
+                     "ALIAS");
+            op.writes.push_back(add(name, bytes, TensorKind::activation,
                                     alias < 0 ? kNoTensor : op.reads[static_cast<std::size_t>(alias)]));
             made.push_back(name);
         }
@@ -193,12 +205,14 @@ private:
     void mutate(const json& line) {
         TrainingOperator op = begin(line);
         const json& which = value(line, "MUTATE");
-        if (!which.is_array()) fail("no list", "MUTATE");
+        if (!which.is_array()) fail("expected a list, found " + json_kind(which), "MUTATE");
         std::vector<std::string> names;
         std::vector<TensorId> old;
         for (const json& index : which) {
             if (!index.is_number_unsigned() || index.get<std::size_t>() >= op.reads.size())
-                fail("no number of an argument", "MUTATE");
+                fail(
+                    fmt::format("expected one of {} arguments, from 0 on, found {}", op.reads.size(), json_kind(index)),
+                    "MUTATE");
             names.push_back(line["ARGS"][index.get<std::size_t>()].get<std::string>());
             old.push_back(op.reads[index.get<std::size_t>()]);
             op.writes.push_back(

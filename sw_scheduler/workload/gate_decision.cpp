@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
 
 namespace switchyard::sched {
 
@@ -25,14 +28,18 @@ GateDecision gate_decision(const Operator& gate, const Switch& gateway) {
                                                    : GateRule::each;
     const bool compares = decision.rule == GateRule::threshold || decision.rule == GateRule::each;
     double threshold = compares ? gateway.threshold : 0;
+    const auto refuse_threshold = [&](const char* range) {
+        const std::string before =
+            threshold == gateway.threshold ? "" : fmt::format(", which is {:.4g} before the sigmoid", threshold);
+        throw std::domain_error(fmt::format("expected a number {}, found {}{}", range, gateway.threshold, before));
+    };
     for (decision.step = gate.fused.size(); decision.step > 0; --decision.step) {
         const FusedStep last = gate.fused[decision.step - 1];
         if (last == FusedStep::sigmoid) {
-            if (compares && (threshold <= 0 || threshold >= 1))
-                throw std::domain_error("must be between 0 and 1 behind a sigmoid");
+            if (compares && (threshold <= 0 || threshold >= 1)) refuse_threshold("above 0 and below 1 after a sigmoid");
             if (compares) threshold = std::log(threshold / (1 - threshold));
         } else if (last == FusedStep::relu && compares) {
-            if (threshold < 0) throw std::domain_error("must not be negative behind a ReLU");
+            if (threshold < 0) refuse_threshold("of 0 or more after a ReLU");
         } else if (last == FusedStep::softmax && !compares) {
             continue;
         } else {

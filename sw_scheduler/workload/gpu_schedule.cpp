@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace switchyard::sched {
 
 namespace {
@@ -225,7 +227,10 @@ const GpuSchedule& best_schedule(const GpuOperator& op, const std::vector<GpuSch
         best = &schedule;
         best_ns = ns;
     }
-    if (best == nullptr) throw std::invalid_argument(op.name + ": no schedule fits the GPU");
+    if (best == nullptr)
+        throw std::invalid_argument(
+            fmt::format("{}: expected a schedule that fits a multiprocessor of the GPU, found none among {}", op.name,
+                        list.size()));
     return *best;
 }
 

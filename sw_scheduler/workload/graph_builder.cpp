@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/workload/gate_decision.h"
 #include "switchyard/sw_scheduler/workload/number_tensors.h"
 
@@ -16,6 +17,10 @@ namespace {
 
 std::size_t common_prefix(const BranchPath& a, const BranchPath& b) {
     return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+std::string branch_of(const BranchPath& path, const std::vector<Switch>& switches) {
+    return path.empty() ? "no branch" : "branch " + to_string(path, switches);
 }
 
 }  // namespace
@@ -29,13 +34,14 @@ DynGraph GraphBuilder::build(const std::vector<std::string>& outputs, int line) 
     for (const int index : topological_order()) place(layers_[static_cast<std::size_t>(index)]);
     for (const std::string& tensor : outputs) {
         if (std::count(outputs.begin(), outputs.end(), tensor) > 1)
-            throw InputError(graph_.file, line, "outputs", "\"" + tensor + "\" is given twice");
+            throw InputError(graph_.file, line, "outputs", "expected each output once, found \"" + tensor + "\" twice");
         LayerSpec output;
         output.name = tensor;
         output.line = line;
         const Reference reference = resolve(tensor, line, "outputs");
         if (reference.layer < 0)
-            throw InputError(graph_.file, line, "outputs", fmt::format("\"{}\" is not computed by the model", tensor));
+            throw InputError(graph_.file, line, "outputs",
+                             fmt::format("expected results of layers, found \"{}\", which the host writes", tensor));
         Value result = value(tensor, output, "outputs");
         const bool plain = result.source.switch_id == kNoSwitch && result.source.reduce == EdgeReduce::none;
         if (!plain) result = identity(result, tensor + ".output", line);
@@ -58,20 +64,25 @@ GraphBuilder::Reference GraphBuilder::resolve(const std::string& tensor, int lin
     if (const auto found = index_.find(tensor); found != index_.end()) {
         const LayerSpec& layer = layers_[static_cast<std::size_t>(found->second)];
         if (layer.kind == LayerKind::switching)
-            return fail(fmt::format("\"{0}\" is a switch: take one of its branches, {0}.0 to {0}.{1}", tensor,
-                                    layer.branches - 1));
-        if (layer.kind == LayerKind::sink) return fail("\"" + tensor + "\" is a sink and has no result");
+            return fail(
+                fmt::format("expected a result, found the switch \"{0}\"; take one of its branches, {0}.0 to {0}.{1}",
+                            tensor, layer.branches - 1));
+        if (layer.kind == LayerKind::sink)
+            return fail("expected a result, found the sink \"" + tensor + "\", which has none");
         return {found->second, -1};
     }
     const std::size_t dot = tensor.rfind('.');
     const auto found = dot == std::string::npos ? index_.end() : index_.find(tensor.substr(0, dot));
-    if (found == index_.end() || layers_[static_cast<std::size_t>(found->second)].kind != LayerKind::switching)
-        return fail("there is no layer \"" + tensor + "\"");
+    if (found == index_.end() || layers_[static_cast<std::size_t>(found->second)].kind != LayerKind::switching) {
+        std::vector<std::string> names;
+        for (const LayerSpec& layer : layers_) names.push_back(layer.name);
+        return fail("expected a layer of the model, found \"" + tensor + "\"" + suggestion(tensor, names));
+    }
     const LayerSpec& layer = layers_[static_cast<std::size_t>(found->second)];
     for (unsigned branch = 0; branch < layer.branches; ++branch)
         if (tensor.substr(dot + 1) == std::to_string(branch)) return {found->second, static_cast<int>(branch)};
-    return fail(fmt::format("switch \"{}\" has branches 0 to {}, not \"{}\"", layer.name, layer.branches - 1,
-                            tensor.substr(dot + 1)));
+    return fail(fmt::format("expected a branch of 0 to {} of switch \"{}\", found \"{}\"", layer.branches - 1,
+                            layer.name, tensor.substr(dot + 1)));
 }
 
 std::vector<int> GraphBuilder::dependencies(const LayerSpec& layer) const {
@@ -127,7 +138,7 @@ void GraphBuilder::fail_cycle(const std::vector<std::vector<int>>& waits_for, co
     for (auto at = begin; at != walk.end(); ++at)
         names += (names.empty() ? "\"" : " <- \"") + layers_[static_cast<std::size_t>(*at)].name + "\"";
     const LayerSpec& layer = layers_[static_cast<std::size_t>(*begin)];
-    throw InputError(graph_.file, layer.line, layer.key("from"), "cycle: " + names);
+    throw InputError(graph_.file, layer.line, layer.key("from"), "expected layers without a cycle, found " + names);
 }
 
 void GraphBuilder::place(const LayerSpec& layer) {
@@ -160,14 +171,17 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
     const Value mask = by_number ? numbers_of(layer, data) : gate_of(layer, data);
     Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
     if (layer.patience > 0 && gate.shape.out_channels < 2)
-        throw InputError(graph_.file, layer.line, layer.key("patience"),
-                         "expected a gate with an output a label, found \"" + layer.gate + "\", which has one");
+        throw InputError(
+            graph_.file, layer.line, layer.key("patience"),
+            "expected a gate of two outputs or more, one a label, found \"" + layer.gate + "\", which has one");
 
     check_cells(layer, data.shape());
     if (layer.router && !gate_chooses(*layer.router) && !gate.parameters.empty())
-        throw InputError(graph_.file, layer.line, layer.key("router"),
-                         fmt::format("{}: no gate chooses so, and \"{}\" has values: leave its `parameters` out",
-                                     layer.router->capacity > 0 ? "a capacity" : "several of the best", layer.gate));
+        throw InputError(
+            graph_.file, layer.line, layer.key("router"),
+            fmt::format("expected a gate without values, as no gate chooses {}, found \"{}\" with values; leave its "
+                        "`parameters` out",
+                        layer.router->capacity > 0 ? "with a capacity" : "several of the best", layer.gate));
     const int id = static_cast<int>(graph_.switches.size());
     gate.gate_switch = id;
     graph_.switches.push_back({layer.name,
@@ -190,7 +204,9 @@ void GraphBuilder::place_switch(const LayerSpec& layer) {
     try {
         const GateDecision decision = gate_decision(gate, graph_.switches.back());
         if (layer.threshold && decision.rule == GateRule::largest)
-            throw std::domain_error("is not compared with: of several outputs the largest is chosen");
+            throw std::domain_error(fmt::format(
+                "expected no threshold, as the largest of several outputs is chosen, found {}; leave it out",
+                *layer.threshold));
     } catch (const std::domain_error& error) {
         throw InputError(graph_.file, layer.line, layer.key("threshold"), error.what());
     }
@@ -204,27 +220,30 @@ GraphBuilder::Value GraphBuilder::gate_of(const LayerSpec& layer, const Value& d
         throw InputError(graph_.file, layer.line, layer.key("gate"), message);
     };
     if (kind != LayerKind::matmul && kind != LayerKind::convolution)
-        fail("gate \"" + layer.gate + "\" must be a matmul or a convolution");
+        fail(fmt::format("expected a matmul or a convolution, found \"{}\" of kind {}", layer.gate, to_string(kind)));
     if (mask.shape().rows != 1 || mask.shape().columns != 1)
-        fail(fmt::format("gate \"{}\" gives {} a sample, not one decision", layer.gate, to_string(mask.shape())));
+        fail(fmt::format("expected a result of channels x 1 x 1, one decision a sample, found \"{}\" of {}", layer.gate,
+                         to_string(mask.shape())));
     if (mask.path != data.path)
-        fail(fmt::format("gate \"{}\" ({}) and the data of switch \"{}\" ({}) differ in dyn_dim", layer.gate,
-                         to_string(mask.path, graph_.switches), layer.name, to_string(data.path, graph_.switches)));
+        fail(fmt::format("expected the dyn_dim of the data of switch \"{}\", on {}, found gate \"{}\" on {}",
+                         layer.name, branch_of(data.path, graph_.switches), layer.gate,
+                         branch_of(mask.path, graph_.switches)));
     const Operator& gate = graph_.operators[static_cast<std::size_t>(mask.source.producer)];
     if (gate.gate_switch != kNoSwitch)
-        fail(fmt::format("\"{}\" is the gate of switch \"{}\" already", layer.gate,
+        fail(fmt::format("expected a gate of no other switch, found \"{}\", the gate of switch \"{}\"", layer.gate,
                          graph_.switches[static_cast<std::size_t>(gate.gate_switch)].name));
     return mask;
 }
 
 GraphBuilder::Value GraphBuilder::numbers_of(const LayerSpec& layer, const Value& data) {
     if (!data.path.empty())
-        throw InputError(graph_.file, layer.line, layer.key("router"),
-                         fmt::format("chooses by number and stands on {}: numbers are of all samples of a batch",
-                                     to_string(data.path, graph_.switches)));
+        throw InputError(
+            graph_.file, layer.line, layer.key("router"),
+            fmt::format("expected a switch on no branch, as it chooses by the numbers of all samples of a batch, "
+                        "found it on {}",
+                        branch_of(data.path, graph_.switches)));
     const std::string name = layer.name + ".numbers";
-    if (index_.count(name))
-        throw InputError(graph_.file, layer.line, "layers." + name, "this name is for an inserted operator");
+    refuse_taken(name, layer.line);
     const Value numbers =
         value(layer.router->kind == CellRouter::Kind::task ? kTasksTensor : kSamplesTensor, layer, "router");
     LayerSpec own;
@@ -247,9 +266,9 @@ void GraphBuilder::check_cells(const LayerSpec& layer, const TensorShape& data) 
     if (cells != graph_.batch_samples())
         throw InputError(
             graph_.file, layer.line, layer.key("cell"),
-            fmt::format("{} cells in a batch, but a switch routes each of its {} samples (samples_per_input "
-                        "folds an input)",
-                        cells, graph_.batch_samples()));
+            fmt::format("expected {} cells in a batch, one for each sample that a switch routes, found {}; set "
+                        "samples_per_input to make samples of the parts of an input",
+                        graph_.batch_samples(), cells));
 }
 
 int GraphBuilder::switch_before(const BranchPath& path) const {
@@ -274,17 +293,19 @@ void GraphBuilder::place_merge(const LayerSpec& layer) {
     std::size_t depth = inputs.front().path.size(), deepest = 0;
     for (const Value& input : inputs) {
         if (input.shape() != inputs.front().shape())
-            throw InputError(
-                graph_.file, layer.line, layer.key("from"),
-                fmt::format("\"{}\" is {} and \"{}\" is {}", layer.from.front(), to_string(inputs.front().shape()),
-                            layer.from[&input - inputs.data()], to_string(input.shape())));
+            throw InputError(graph_.file, layer.line, layer.key("from"),
+                             fmt::format("expected inputs of one shape, found \"{}\" of {} and \"{}\" of {}",
+                                         layer.from.front(), to_string(inputs.front().shape()),
+                                         layer.from[&input - inputs.data()], to_string(input.shape())));
         depth = std::min(depth, common_prefix(inputs.front().path, input.path));
         deepest = std::max(deepest, input.path.size());
     }
     if (deepest == depth)
-        throw InputError(graph_.file, layer.line, layer.key("from"),
-                         fmt::format("merge \"{}\" closes no switch: its sources all stand on {}; add them instead",
-                                     layer.name, to_string(inputs.front().path, graph_.switches)));
+        throw InputError(
+            graph_.file, layer.line, layer.key("from"),
+            fmt::format("expected sources on branches of a switch that merge \"{}\" closes, found all on {}; "
+                        "add them instead",
+                        layer.name, branch_of(inputs.front().path, graph_.switches)));
 
     Operator op = infer_operator(layer, inputs.front().shape(), graph_.file, graph_.samples_per_input);
     op.path.assign(inputs.front().path.begin(), inputs.front().path.begin() + static_cast<std::ptrdiff_t>(depth));
@@ -298,18 +319,18 @@ void GraphBuilder::place_merge(const LayerSpec& layer) {
 void GraphBuilder::place_operator(const LayerSpec& layer) {
     Value input = value(layer.from.front(), layer, "from");
     if (input.source.shape.channels % layer.groups != 0)
-        throw InputError(
-            graph_.file, layer.line, layer.key("groups"),
-            fmt::format("{} channels cannot be cut into {} groups", input.source.shape.channels, layer.groups));
+        throw InputError(graph_.file, layer.line, layer.key("groups"),
+                         fmt::format("expected a divisor of {} channels, found {} groups", input.source.shape.channels,
+                                     layer.groups));
     input.source.group = layer.group;
     input.source.groups = layer.groups;
     Operator op = infer_operator(layer, input.shape(), graph_.file, graph_.samples_per_input);
     op.path = input.path;
     if (op.shape.joined > 1 && !op.path.empty())
-        throw InputError(graph_.file, layer.line, layer.key("over"),
-                         fmt::format("operator \"{}\" joins the samples of an input, so all of them must be there: it "
-                                     "stands on {}",
-                                     layer.name, to_string(op.path, graph_.switches)));
+        throw InputError(
+            graph_.file, layer.line, layer.key("over"),
+            fmt::format("expected operator \"{}\" on no branch, as it joins all samples of an input, found it on {}",
+                        layer.name, branch_of(op.path, graph_.switches)));
     op.inputs.push_back(input.source);
     if (!layer.factor.empty()) add_factor(layer, input, op);
     if (!layer.added.empty()) {
@@ -317,8 +338,8 @@ void GraphBuilder::place_operator(const LayerSpec& layer) {
         require_same_path(layer, layer.added, input, addend);
         if (addend.shape() != op.output())
             throw InputError(graph_.file, layer.line, layer.key("fused"),
-                             fmt::format("adds \"{}\" of {} to a result of {}", layer.added, to_string(addend.shape()),
-                                         to_string(op.output())));
+                             fmt::format("expected an addend of {}, the shape of the result, found \"{}\" of {}",
+                                         to_string(op.output()), layer.added, to_string(addend.shape())));
         addend.source.role = OperandRole::second_operand;
         op.inputs.push_back(addend.source);
     }
@@ -347,14 +368,14 @@ void GraphBuilder::require_same_path(const LayerSpec& layer, const std::string& 
         first.path[fork].switch_id == second.path[fork].switch_id)
         throw InputError(
             graph_.file, layer.line, layer.key("fused"),
-            fmt::format("operator \"{}\" stands on branches {} (through \"{}\") and {} (through \"{}\") of switch "
-                        "\"{}\": only a merge may",
-                        layer.name, first.path[fork].branch, a, second.path[fork].branch, b,
-                        graph_.switches[static_cast<std::size_t>(first.path[fork].switch_id)].name));
-    throw InputError(
-        graph_.file, layer.line, layer.key("fused"),
-        fmt::format("operator \"{}\" would have two dyn_dims: \"{}\" is {} and \"{}\" is {}", layer.name, a,
-                    to_string(first.path, graph_.switches), b, to_string(second.path, graph_.switches)));
+            fmt::format(
+                "expected inputs on one branch of switch \"{}\", as only a merge joins branches, found \"{}\" on "
+                "branch {} and \"{}\" on branch {}",
+                graph_.switches[static_cast<std::size_t>(first.path[fork].switch_id)].name, a, first.path[fork].branch,
+                b, second.path[fork].branch));
+    throw InputError(graph_.file, layer.line, layer.key("fused"),
+                     fmt::format("expected inputs with one dyn_dim, found \"{}\" on {} and \"{}\" on {}", a,
+                                 branch_of(first.path, graph_.switches), b, branch_of(second.path, graph_.switches)));
 }
 
 GraphBuilder::Value GraphBuilder::value(const std::string& tensor, const LayerSpec& layer,
@@ -380,9 +401,14 @@ GraphBuilder::Value GraphBuilder::value(const std::string& tensor, const LayerSp
     return branch;
 }
 
-GraphBuilder::Value GraphBuilder::identity(const Value& input, const std::string& name, int line) {
+void GraphBuilder::refuse_taken(const std::string& name, int line) const {
     if (index_.count(name))
-        throw InputError(graph_.file, line, "layers." + name, "this name is for an inserted operator");
+        throw InputError(graph_.file, line, "layers." + name,
+                         "expected no layer with the name of an inserted operator, found one; give it another name");
+}
+
+GraphBuilder::Value GraphBuilder::identity(const Value& input, const std::string& name, int line) {
+    refuse_taken(name, line);
     LayerSpec layer;
     layer.name = name;
     layer.line = line;
@@ -399,7 +425,8 @@ GraphBuilder::Value GraphBuilder::add_operator(Operator op) {
     result.source.shape = op.output();
     result.path = op.path;
     if (graph_.operators.size() >= kNone)
-        throw InputError(graph_.file, op.line, "layers." + op.name, fmt::format("more than {} operators", kNone));
+        throw InputError(graph_.file, op.line, "layers." + op.name,
+                         fmt::format("expected at most {} operators, found more", kNone));
     graph_.operators.push_back(std::move(op));
     return result;
 }

@@ -57,6 +57,8 @@ private:
     int switch_before(const BranchPath& path) const;
     Value value(const std::string& tensor, const LayerSpec& layer, const std::string& field) const;
     Value identity(const Value& input, const std::string& name, int line);
+    /// A layer must not have the name of an inserted operator.
+    void refuse_taken(const std::string& name, int line) const;
     Value add_operator(Operator op);
     /// `name`: of `second`, which a fused step names.
     void require_same_path(const LayerSpec& layer, const std::string& name, const Value& first,

@@ -43,9 +43,10 @@ void check_common_successors(const DynGraph& graph) {
             for (std::size_t b = before.find_next(a); b != SwitchSet::npos; b = before.find_next(b))
                 if (!before_switch[a].test(b) && !before_switch[b].test(a))
                     fail(graph, op,
-                         fmt::format("operator \"{}\" is a common successor of switches \"{}\" and \"{}\", neither of "
-                                     "which is a successor of the other",
-                                     op.name, graph.switches[a].name, graph.switches[b].name));
+                         fmt::format(
+                             "expected no common successor of switches that do not follow one another, found operator "
+                             "\"{}\" after \"{}\" and \"{}\"",
+                             op.name, graph.switches[a].name, graph.switches[b].name));
         before_operator.push_back(std::move(before));
     }
 }
@@ -58,7 +59,9 @@ void check_all_used(const DynGraph& graph) {
         const bool switched = std::any_of(graph.switches.begin(), graph.switches.end(),
                                           [&](const Switch& item) { return item.data == static_cast<int>(id); });
         if (consumers[id].empty() && op.gate_switch == kNoSwitch && !output && !switched)
-            fail(graph, op, "result of operator \"" + op.name + "\" is never used");
+            fail(graph, op,
+                 fmt::format("expected a layer or an output that takes the result of operator \"{}\", found none",
+                             op.name));
     }
     for (std::size_t id = 0; id < graph.switches.size(); ++id) {
         const Switch& item = graph.switches[id];
@@ -71,8 +74,8 @@ void check_all_used(const DynGraph& graph) {
             if (taken[branch] == sunk)
                 throw InputError(
                     graph.file, item.line, "layers." + item.name,
-                    fmt::format("branch {} of switch \"{}\" {}", branch, item.name,
-                                sunk ? "has a sink and is used as well" : "is not used: connect it or give it a sink"));
+                    fmt::format("expected a layer that takes branch {} of switch \"{}\", or a sink, found {}", branch,
+                                item.name, sunk ? "both; leave one out" : "neither; connect it or give it a sink"));
         }
     }
 }
@@ -83,18 +86,34 @@ void check_exclusive(const DynGraph& graph, const Operator& merge, const std::ve
     const auto complain = [&](const std::string& message) {
         fail(graph, merge, fmt::format("exclusive merge \"{}\": {}", merge.name, message));
     };
-    for (const BranchPath& path : paths)
-        if (path.empty() || paths.front().empty() || path.front().switch_id != paths.front().front().switch_id)
-            complain("a sample would come from two sources");
+    const auto switch_of = [&](const BranchPath& path) -> const Switch& {
+        return graph.switches[static_cast<std::size_t>(path.front().switch_id)];
+    };
+    for (const BranchPath& path : paths) {
+        constexpr const char* kOneSource = "expected each sample from one source, a branch of one switch, found {}";
+        if (path.empty()) complain(fmt::format(kOneSource, "a source on no branch"));
+        if (path.front().switch_id != paths.front().front().switch_id)
+            complain(fmt::format(kOneSource, fmt::format("branches of \"{}\" and \"{}\"", switch_of(paths.front()).name,
+                                                         switch_of(path).name)));
+    }
     const int id = paths.front().front().switch_id;
-    const Switch& item = graph.switches[static_cast<std::size_t>(id)];
-    if (!item.exclusive) complain(fmt::format("switch \"{}\" lets a sample take several branches", item.name));
+    const Switch& item = switch_of(paths.front());
+    if (!item.exclusive)
+        complain(fmt::format(
+            "expected a switch that chooses one branch, found \"{}\", which chooses any; set mode: sum", item.name));
     for (unsigned branch = 0; branch < item.branches; ++branch) {
         std::vector<BranchPath> inside;
         for (const BranchPath& path : paths)
             if (path.front() == BranchStep{id, branch}) inside.emplace_back(path.begin() + 1, path.end());
-        if (inside.empty()) complain(fmt::format("branch {} of switch \"{}\" does not reach it", branch, item.name));
-        if (inside.size() > 1 || !inside.front().empty()) check_exclusive(graph, merge, inside);
+        if (inside.empty())
+            complain(fmt::format("expected a source on each branch of switch \"{}\", found none on branch {}",
+                                 item.name, branch));
+        const bool ends =
+            std::any_of(inside.begin(), inside.end(), [](const BranchPath& path) { return path.empty(); });
+        if (ends && inside.size() > 1)
+            complain(fmt::format("expected one source on branch {} of switch \"{}\", found {}", branch, item.name,
+                                 inside.size()));
+        if (!ends) check_exclusive(graph, merge, inside);
     }
 }
 

@@ -34,11 +34,11 @@ std::uint16_t windows(unsigned size, unsigned filter, const LayerSpec& layer, co
     const unsigned padded = size + 2u * layer.pad;
     if (layer.pad >= filter)
         throw InputError(file, layer.line, layer.key("pad"),
-                         fmt::format("a pad of {} is not smaller than the filter of {}", layer.pad, filter));
+                         fmt::format("expected a pad below the filter of {}, found {}", filter, layer.pad));
     if (padded < filter)
-        throw InputError(
-            file, layer.line, layer.key("filter"),
-            fmt::format("a filter of {} does not fit an input of {} with a pad of {}", filter, size, layer.pad));
+        throw InputError(file, layer.line, layer.key("filter"),
+                         fmt::format("expected a filter of at most {} for an input of {} with a pad of {}, found {}",
+                                     padded, size, layer.pad, filter));
     return static_cast<std::uint16_t>((padded - filter) / layer.stride + 1);
 }
 
@@ -56,8 +56,9 @@ std::uint64_t fused_weight_bytes(const Operator& op, std::uint64_t channels) {
 std::uint16_t joined_samples(const LayerSpec& layer, std::uint32_t samples_per_input, const std::string& file) {
     if (!layer.over_input) return 1;
     if (samples_per_input == 1)
-        throw InputError(file, layer.line, layer.key("over"),
-                         "joins the samples of an input, of which samples_per_input declares only one");
+        throw InputError(
+            file, layer.line, layer.key("over"),
+            "expected samples_per_input of 2 or more for a layer that joins the samples of an input, found 1");
     return static_cast<std::uint16_t>(samples_per_input);
 }
 
@@ -70,7 +71,7 @@ std::uint16_t position_tokens(const LayerSpec& layer, const TensorShape& result,
                          fmt::format("expected channels x tokens x 1 for a position, found {}", to_string(result)));
     if (tokens > 0xFFFF)
         throw InputError(file, layer.line, layer.key("fused"),
-                         fmt::format("a position of {} tokens; at most 65535 are supported", tokens));
+                         fmt::format("expected a position of at most 65535 tokens, found {}", tokens));
     return static_cast<std::uint16_t>(tokens);
 }
 
@@ -78,7 +79,8 @@ void check_heads(const LayerSpec& layer, std::uint32_t channels, const std::stri
     if (layer.kind == LayerKind::matmul && layer.heads > 1 && channels % (3u * layer.heads) != 0)
         throw InputError(
             file, layer.line, layer.key("heads"),
-            fmt::format("{} channels are not queries, keys and values of {} heads", channels, layer.heads));
+            fmt::format("expected a multiple of {} channels, queries, keys and values of {} heads, found {}",
+                        3u * layer.heads, layer.heads, channels));
 }
 
 }  // namespace
@@ -155,7 +157,7 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
             if (shape.out_channels % shape.heads != 0)
                 throw InputError(
                     file, layer.line, layer.key("heads"),
-                    fmt::format("{} channels cannot be cut into {} heads", shape.out_channels, shape.heads));
+                    fmt::format("expected a divisor of {} channels, found {} heads", shape.out_channels, shape.heads));
             shape.joined = joined_samples(layer, samples_per_input, file);
             if (shape.joined > 1 && input.rows != 1)
                 throw InputError(

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,8 +11,11 @@
 #include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/base/text_lines.h"
 
 namespace switchyard::sched {
@@ -43,15 +45,17 @@ namespace {
 constexpr char kMagic[] = {'S', 'Y', 'K', 'S'};
 constexpr std::uint16_t kVersion = 2;
 constexpr std::size_t kChecksumBytes = 4;
+constexpr const char* kNoKernel = "expected one kernel or more, found none";
 
 std::string segments_error(const char* key, const std::vector<MemorySegment>& segments) {
     if (segments.size() > kMaxSegments)
-        return fmt::format("{}: {} segments, a kernel has {} at most", key, segments.size(), kMaxSegments);
+        return fmt::format("{}: expected at most {} segments, found {}", key, kMaxSegments, segments.size());
     for (const MemorySegment& segment : segments) {
         if (segment.start >= kAddressSpace)
-            return fmt::format("{}: address {} has more than {} bits", key, segment.start, kAddressBits);
+            return fmt::format("{}: expected addresses of at most {} bits, found {}", key, kAddressBits, segment.start);
         if (segment.size > kAddressSpace)
-            return fmt::format("{}: {} bytes are more than the address space", key, segment.size);
+            return fmt::format("{}: expected at most {} bytes, the address space, found {}", key, kAddressSpace,
+                               segment.size);
     }
     return "";
 }
@@ -76,24 +80,24 @@ class KernelLine {
 public:
     KernelLine(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
         object_ = parse_json(text, path_, line_);
-        if (!object_.is_object()) fail("", "expected a JSON object, found another value");
-        static const std::set<std::string> kKnown{"name",
-                                                  "grid",
-                                                  "block",
-                                                  "registers",
-                                                  "shared_bytes",
-                                                  "flops",
-                                                  "tensor_flops",
-                                                  "read_bytes",
-                                                  "writes",
-                                                  "reads",
-                                                  "written_bytes",
-                                                  "l2_bytes",
-                                                  "memory_instructions",
-                                                  "dependent_loads",
-                                                  kProgramKey};
+        if (!object_.is_object()) fail("", "expected a JSON object, found " + json_kind(object_));
+        static const std::vector<std::string> known{"name",
+                                                    "grid",
+                                                    "block",
+                                                    "registers",
+                                                    "shared_bytes",
+                                                    "flops",
+                                                    "tensor_flops",
+                                                    "read_bytes",
+                                                    "writes",
+                                                    "reads",
+                                                    "written_bytes",
+                                                    "l2_bytes",
+                                                    "memory_instructions",
+                                                    "dependent_loads"};
         for (const auto& [key, value] : object_.items())
-            if (kKnown.count(key) == 0) fail(key, "expected a known key, found an unknown one");
+            if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
+                fail(key, not_one_of(key, known));
     }
 
     GpuKernel read() const {
@@ -122,12 +126,13 @@ private:
         throw InputError(path_, line_, key, message);
     }
     std::uint64_t whole(const std::string& key, const nlohmann::json& value) const {
-        if (!value.is_number_unsigned()) fail(key, "expected an integer of 0 or more, found another value");
+        if (!value.is_number_unsigned()) fail(key, "expected an integer of 0 or more, found " + json_kind(value));
         return value.get<std::uint64_t>();
     }
     std::uint64_t number(const char* key) const { return object_.contains(key) ? whole(key, object_.at(key)) : 0; }
     std::uint32_t narrow(const char* key, std::uint64_t value) const {
-        if (value > std::numeric_limits<std::uint32_t>::max()) fail(key, fmt::format("{} does not fit 32 bits", value));
+        constexpr std::uint32_t kLargest = std::numeric_limits<std::uint32_t>::max();
+        if (value > kLargest) fail(key, fmt::format("expected at most {}, found {}", kLargest, value));
         return static_cast<std::uint32_t>(value);
     }
     std::uint32_t small(const char* key, std::uint32_t otherwise) const {
@@ -135,14 +140,14 @@ private:
     }
     std::string text(const char* key) const {
         if (!object_.contains(key)) fail(key, "expected a value, found nothing");
-        if (!object_.at(key).is_string()) fail(key, "expected a text, found another value");
+        if (!object_.at(key).is_string()) fail(key, "expected a text, found " + json_kind(object_.at(key)));
         return object_.at(key).get<std::string>();
     }
     std::array<std::uint32_t, 3> dimensions(const char* key) const {
         if (!object_.contains(key)) fail(key, "expected a value, found nothing");
         const nlohmann::json& list = object_.at(key);
         if (!list.is_array() || list.empty() || list.size() > 3)
-            fail(key, "expected a list of one to three integers, found another value");
+            fail(key, "expected a list of one to three integers, found " + json_kind(list));
         std::array<std::uint32_t, 3> result{1, 1, 1};
         for (std::size_t i = 0; i < list.size(); ++i) result[i] = narrow(key, whole(key, list[i]));
         return result;
@@ -150,10 +155,12 @@ private:
     std::vector<MemorySegment> segments(const char* key) const {
         std::vector<MemorySegment> result;
         if (!object_.contains(key)) return result;
-        if (!object_.at(key).is_array()) fail(key, "expected a list of [address, bytes], found another value");
+        const auto fail_of = [&](const nlohmann::json& found) {
+            fail(key, "expected a list of [address, bytes], found " + json_kind(found));
+        };
+        if (!object_.at(key).is_array()) fail_of(object_.at(key));
         for (const nlohmann::json& pair : object_.at(key)) {
-            if (!pair.is_array() || pair.size() != 2)
-                fail(key, "expected a list of [address, bytes], found another value");
+            if (!pair.is_array() || pair.size() != 2) fail_of(pair);
             result.push_back({whole(key, pair[0]), whole(key, pair[1])});
         }
         return result;
@@ -167,7 +174,7 @@ private:
 std::vector<GpuKernel> read_lines(TextLines lines) {
     std::vector<GpuKernel> kernels;
     while (lines.next()) kernels.push_back(KernelLine(lines.line(), lines.path(), lines.number()).read());
-    if (kernels.empty()) throw InputError(lines.path(), 0, "", "holds no kernel");
+    if (kernels.empty()) throw InputError(lines.path(), 0, "", kNoKernel);
     return kernels;
 }
 
@@ -177,16 +184,18 @@ std::string validation_error(const GpuKernel& kernel) {
     for (unsigned i = 0; i < 3; ++i) {
         const std::uint32_t limit = i == 0 ? kMaxGridX : kMaxGridYz;
         if (kernel.grid[i] < 1 || kernel.grid[i] > limit)
-            return fmt::format("grid: {} is not 1 to {}", kernel.grid[i], limit);
-        if (kernel.block[i] < 1) return "block: a dimension is 0";
+            return fmt::format("grid: expected 1 to {}, found {}", limit, kernel.grid[i]);
+        if (kernel.block[i] < 1) return "block: expected 1 or more in each dimension, found 0";
     }
     const std::uint64_t threads = std::uint64_t{kernel.block[0]} * kernel.block[1];
     if (threads > kMaxThreadsPerCta || threads * kernel.block[2] > kMaxThreadsPerCta)
-        return fmt::format("block: a CTA has {} threads at most", kMaxThreadsPerCta);
+        return fmt::format("block: expected at most {} threads in a CTA, found {} x {} x {}", kMaxThreadsPerCta,
+                           kernel.block[0], kernel.block[1], kernel.block[2]);
     if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMaxRegistersPerThread)
-        return fmt::format("registers: {} is not 1 to {}", kernel.registers_per_thread, kMaxRegistersPerThread);
+        return fmt::format("registers: expected 1 to {}, found {}", kMaxRegistersPerThread,
+                           kernel.registers_per_thread);
     if (kernel.shared_bytes > kMaxSharedBytes)
-        return fmt::format("shared_bytes: {} is more than {}", kernel.shared_bytes, kMaxSharedBytes);
+        return fmt::format("shared_bytes: expected at most {}, found {}", kMaxSharedBytes, kernel.shared_bytes);
     const std::string message = segments_error("reads", kernel.reads);
     return message.empty() ? segments_error("writes", kernel.writes) : message;
 }
@@ -267,18 +276,25 @@ std::vector<std::uint8_t> encode_kernel_stream(const std::vector<GpuKernel>& ker
 }
 
 std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& bytes, const std::string& source) {
-    if (bytes.size() < sizeof(kMagic) + kChecksumBytes || !std::equal(kMagic, kMagic + sizeof(kMagic), bytes.begin()))
-        throw InputError(source, 0, "", "is no kernel stream");
+    const std::string magic(bytes.begin(),
+                            bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), sizeof(kMagic))));
+    if (magic != std::string(kMagic, sizeof(kMagic)))
+        throw InputError(source, 0, "", "expected a kernel stream, which begins with SYKS, found " + shown(magic));
+    if (bytes.size() < sizeof(kMagic) + kChecksumBytes)
+        throw InputError(source, 0, "", fmt::format("expected a kernel stream, found {} bytes of one", bytes.size()));
     const std::size_t size = bytes.size() - kChecksumBytes;
     std::uint32_t stored = 0;
     for (unsigned i = 0; i < kChecksumBytes; ++i) stored |= std::uint32_t{bytes[size + i]} << (8 * i);
-    if (stored != crc32_of(bytes.data(), size))
-        throw InputError(source, 0, "", "the checksum is wrong: the stream is truncated or damaged");
+    if (const std::uint32_t crc = crc32_of(bytes.data(), size); stored != crc)
+        throw InputError(source, 0, "",
+                         fmt::format("expected the checksum {:#010x}, found {:#010x}; make the stream again, as it is "
+                                     "truncated or damaged",
+                                     crc, stored));
     try {
         ByteReader reader(bytes.data(), size);
         reader.take(sizeof(kMagic));
         const auto version = reader.get<std::uint16_t>();
-        if (version != kVersion) reader.fail(fmt::format("version {}, this program reads {}", version, kVersion));
+        if (version != kVersion) reader.fail(fmt::format("expected version {}, found {}", kVersion, version));
         const auto count = reader.get<std::uint32_t>();
         std::vector<GpuKernel> kernels;
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -290,7 +306,7 @@ std::vector<GpuKernel> decode_kernel_stream(const std::vector<std::uint8_t>& byt
             kernels.push_back(std::move(record.kernel));
         }
         reader.expect_end();
-        if (kernels.empty()) reader.fail("holds no kernel");
+        if (kernels.empty()) reader.fail(kNoKernel);
         return kernels;
     } catch (const InputError& error) {
         throw InputError(source, 0, "", error.what());

@@ -7,7 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/not_both.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/workload/number_tensors.h"
 
 namespace switchyard::sched {
@@ -36,15 +40,19 @@ void check_name(const MappingReader& reader, const std::string& name) {
     const std::size_t dot = name.rfind('.');
     if (dot != std::string::npos &&
         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), is_digit))
-        reader.fail("name", "\"" + name + "\" is reserved for branches of a switch");
-    if (name == "input") reader.fail("name", "\"input\" is the model's input");
+        reader.fail("name",
+                    "expected a name without a number after its last dot, as branches of switches have it, found " +
+                        shown(name));
+    if (name == "input") reader.fail("name", "expected another name than the model's input, found \"input\"");
     if (name == kSamplesTensor || name == kTasksTensor)
-        reader.fail("name", fmt::format("\"{}\" are numbers that the host writes", name));
+        reader.fail("name",
+                    fmt::format("expected another name than the numbers that the host writes, found \"{}\"", name));
 }
 
 void read_filter(MappingReader& reader, LayerSpec& layer) {
     const std::vector<std::string> sides = reader.texts("filter");
-    if (sides.size() > 2) reader.fail("filter", "expected a size, or rows and columns, found another list");
+    if (sides.size() > 2)
+        reader.fail("filter", fmt::format("expected a size, or rows and columns, found {} numbers", sides.size()));
     const auto side = [&](const std::string& text) {
         std::uint16_t value = 0;
         if (parse_plain_number(text, value) != Parsed::ok || value == 0)
@@ -88,12 +96,21 @@ void check_fused(const MappingReader& reader, const LayerSpec& layer) {
         across += is_across_channels(step) ? 1 : 0;
         positions += step == FusedStep::position ? 1 : 0;
     }
-    if (operands > 1) reader.fail("fused", "at most one add or scale can be fused");
-    if (across > 1) reader.fail("fused", "at most one layer_norm or softmax can be fused");
-    if (positions > 1) reader.fail("fused", "at most one position can be fused");
+    const auto at_most_one = [&](const char* steps, std::size_t found) {
+        if (found > 1) reader.fail("fused", fmt::format("expected at most one {}, found {}", steps, found));
+    };
+    at_most_one("add or scale", operands);
+    at_most_one("layer_norm or softmax", across);
+    at_most_one("position", positions);
     if (layer.kind == LayerKind::merge && operands > 0)
-        reader.fail("fused", layer.added.empty() ? "a merge takes no scale: scale its result in a layer of its own"
-                                                 : "a merge takes no add: give it one more source");
+        reader.fail("fused", layer.added.empty()
+                                 ? "expected no scale at a merge, found one; scale its result in a layer of its own"
+                                 : "expected no add at a merge, found one; give the merge one more source");
+}
+
+std::string shown_step(const YAML::Node& step) {
+    if (!step.IsMap() || step.size() != 1 || !step.begin()->first.IsScalar()) return kind_of(step);
+    return fmt::format("{{{}: {}}}", step.begin()->first.Scalar(), kind_of(step.begin()->second));
 }
 
 void read_fused(MappingReader& reader, LayerSpec& layer) {
@@ -104,7 +121,8 @@ void read_fused(MappingReader& reader, LayerSpec& layer) {
             if (found == kFusedNames.end())
                 reader.fail("fused",
                             "expected bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: TENSOR}, {scale: "
-                            "TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found another");
+                            "TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found " +
+                                shown_step(step));
             layer.fused.push_back(found->second);
         }
     }
@@ -112,18 +130,25 @@ void read_fused(MappingReader& reader, LayerSpec& layer) {
     check_fused(reader, layer);
 }
 
+void require_gate(const MappingReader& reader, const LayerSpec& layer) {
+    if (layer.gate.empty())
+        reader.fail("gate",
+                    "expected the gate of switch \"" + layer.name + "\", found none; name a matmul or a convolution");
+}
+
 /// `router` says what `branches`, `choose` and `threshold` say of other switches.
 void read_router(MappingReader& reader, LayerSpec& layer) {
     using Kind = CellRouter::Kind;
     for (const char* other : {"branches", "choose", "threshold", "patience"})
-        if (reader.has(other)) reader.fail(other, "stands beside router, which says it");
+        if (reader.has(other)) reader.fail(other, not_both(other, "router"));
     MappingReader section = reader.mapping("router");
     const CellRouter router = read_cell_router(section);
     const bool by_number = routes_by_number(router);
     if (by_number && !layer.gate.empty())
-        reader.fail("gate", "stands beside a router that chooses by the number of a sample or task, without a gate");
-    if (!by_number && layer.gate.empty()) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
-    if (router.branches < 2 || router.branches > 64) section.fail("branches", "expected 2 to 64, found another number");
+        reader.fail("gate", not_both("gate", "a router that chooses by the number of a sample or task"));
+    if (!by_number) require_gate(reader, layer);
+    if (router.branches < 2 || router.branches > 64)
+        section.fail("branches", fmt::format("expected 2 to 64, found {}", router.branches));
     layer.router = router;
     layer.branches = static_cast<unsigned>(router.branches);
     const bool drops = router.capacity > 0 && router.drop == CellRouter::Drop::drop;
@@ -133,7 +158,7 @@ void read_router(MappingReader& reader, LayerSpec& layer) {
 
 void read_switch(MappingReader& reader, LayerSpec& layer) {
     layer.gate = reader.text_or("gate", "");
-    if (layer.gate.empty() && !reader.has("router")) reader.fail("gate", "switch \"" + layer.name + "\" has no gate");
+    if (!reader.has("router")) require_gate(reader, layer);
     if (reader.has("cell")) layer.cell = read_cell(reader.mapping("cell"));
     if (reader.has("router")) return read_router(reader, layer);
     layer.branches = static_cast<unsigned>(reader.integer_or("branches", 2, 64, 2));
@@ -142,8 +167,10 @@ void read_switch(MappingReader& reader, LayerSpec& layer) {
     if (!reader.has("patience")) return;
     layer.patience = static_cast<unsigned>(reader.integer("patience", 1, 1000));
     if (layer.branches != 2 || !layer.exclusive)
-        reader.fail("patience", "expected a switch that chooses one of two branches, go on or leave, found another");
-    if (layer.threshold) reader.fail("threshold", "stands beside patience, which compares labels");
+        reader.fail("patience",
+                    fmt::format("expected a switch that chooses one of two branches, go on or leave, found {} of {}",
+                                layer.exclusive ? "one" : "any", layer.branches));
+    if (layer.threshold) reader.fail("threshold", not_both("threshold", "patience"));
 }
 
 const std::vector<std::string> kKeys = {"name", "kind", "from", "parameters", "weight_scale"};
@@ -199,8 +226,9 @@ LayerSpec read_layer(MappingReader reader, const std::string& previous) {
     reader.allow(known);
     layer.from = reader.has("from") ? reader.texts("from") : std::vector<std::string>{previous};
     if (layer.kind == LayerKind::merge ? layer.from.size() < 2 : layer.from.size() != 1)
-        reader.fail("from", layer.kind == LayerKind::merge ? "expected two tensors or more, found fewer"
-                                                           : "expected one tensor, found more");
+        reader.fail("from", fmt::format("expected {}, found {}",
+                                        layer.kind == LayerKind::merge ? "two tensors or more" : "one tensor",
+                                        layer.from.size()));
 
     switch (layer.kind) {
         case LayerKind::convolution:
@@ -270,7 +298,7 @@ std::vector<Variables> read_runs(MappingReader& use) {
     for (const auto& [name, node] : raw.nodes()) {
         const auto range = node.IsScalar() ? to_range(node.Scalar()) : std::nullopt;
         if (!range) continue;
-        if (!starts.front().empty()) use.fail("with", "only one value may be a range");
+        if (!starts.front().empty()) use.fail("with", "expected at most one range, found a second, " + name);
         starts.clear();
         for (int i = range->first; i <= range->second; ++i) starts.push_back({{name, std::to_string(i)}});
     }
@@ -310,8 +338,10 @@ std::vector<LayerSpec> read_layers(MappingReader& model) {
         const LayerSpec& layer = layers.back();
         const auto [first, fresh] = names.emplace(layer.name, layer.line);
         if (!fresh)
-            throw InputError(model.file(), layer.line, layer.key("name"),
-                             "is the name of another layer, in line " + std::to_string(first->second));
+            throw InputError(
+                model.file(), layer.line, layer.key("name"),
+                fmt::format("expected a name of no other layer, found \"{}\", that of the layer in line {}", layer.name,
+                            first->second));
     };
     for (const YAML::Node& node : model.list("layers")) {
         if (!node.IsMap() || !node["use"].IsDefined()) {
@@ -320,8 +350,13 @@ std::vector<LayerSpec> read_layers(MappingReader& model) {
         }
         MappingReader use(node, model.file(), "layers");
         use.allow({"use", "with"});
-        const auto found = templates.find(use.text("use"));
-        if (found == templates.end()) use.fail("use", "there is no template \"" + use.text("use") + "\"");
+        const std::string name = use.text("use");
+        const auto found = templates.find(name);
+        if (found == templates.end()) {
+            std::vector<std::string> known;
+            for (const auto& [key, nodes] : templates) known.push_back(key);
+            use.fail("use", "expected a template of the model, found \"" + name + "\"" + suggestion(name, known));
+        }
         const std::vector<Variables> runs = read_runs(use);
         use.finish();
         for (const Variables& run : runs)

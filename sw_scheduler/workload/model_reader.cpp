@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/not_both.h"
 #include "switchyard/sw_scheduler/workload/graph_builder.h"
 #include "switchyard/sw_scheduler/workload/model_layers.h"
+#include "switchyard/sw_scheduler/workload/route_messages.h"
 
 namespace switchyard::sched {
 
@@ -51,16 +53,15 @@ void limit_routes(const std::string& path, const LayerSpec& layer, Model& model)
         const double kept = std::accumulate(routes.probability.begin(), routes.probability.end(), 0.0);
         constexpr double kRounding = 1e-6;
         if (!routes.fixed_count || std::abs(kept - static_cast<double>(router.k)) > kRounding)
-            fail(fmt::format("expected keep: {0} in its routes, as the router takes {0} of the branches, found another",
-                             router.k));
+            fail(fmt::format("expected keep: {0} in its routes, as the router takes {0} of the branches, found {1}",
+                             router.k, routes.fixed_count ? fmt::format("keep: {:g}", kept) : "no keep"));
     }
     if (router.capacity == 0) return;
-    if (routes.capacity > 0) fail("has a capacity, and so have its routes: one of them is enough");
+    if (routes.capacity > 0) fail(not_both("a capacity", "a capacity of its routes"));
     routes.capacity = static_cast<std::uint32_t>(std::min<std::uint64_t>(router.capacity, 1u << 30));
     routes.next_best = router.drop == CellRouter::Drop::next_best;
     if (layer.exclusive && std::uint64_t{routes.capacity} * layer.branches < model.graph.batch_samples())
-        fail(fmt::format("{} branches of {} samples have no room for a batch of {}", layer.branches, routes.capacity,
-                         model.graph.batch_samples()));
+        fail(no_room(layer.branches, routes.capacity, model.graph.batch_samples()));
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/output_marker.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
+#include "switchyard/sw_scheduler/base/shown.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::sched {
 
@@ -50,7 +53,8 @@ std::uint64_t read_count(const json& object, const char* key, std::uint64_t low,
     if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() < low ||
         found->get<std::uint64_t>() > UINT32_MAX)
         throw InputError(path, 0, prefix + key,
-                         fmt::format("expected an integer of {} or more, found another value", low));
+                         fmt::format("expected an integer of {} to {}, found {}", low, UINT32_MAX,
+                                     found == object.end() ? "nothing" : json_kind(*found)));
     return found->get<std::uint64_t>();
 }
 
@@ -60,17 +64,22 @@ std::map<std::uint32_t, std::uint64_t> read_frequency(const json& object, const 
     std::map<std::uint32_t, std::uint64_t> result;
     std::uint64_t units = 0;
     if (!object.is_object())
-        throw InputError(path, 0, key, "expected an object of dyn_dim to count, found another value");
+        throw InputError(path, 0, key, "expected an object of dyn_dim to count, found " + json_kind(object));
     for (const auto& [text, count] : object.items()) {
         std::uint32_t dyn_dim = 0;
         if (parse_plain_number(text, dyn_dim) != Parsed::ok || dyn_dim > unit_samples)
-            throw InputError(path, 0, key, fmt::format("\"{}\" is no dyn_dim of 0 to {}", text, unit_samples));
-        if (!count.is_number_unsigned()) throw InputError(path, 0, key, "the count of " + text + " is no integer");
+            throw InputError(path, 0, key,
+                             fmt::format("expected dyn_dims of 0 to {}, found {}", unit_samples, shown(text)));
+        if (!count.is_number_unsigned())
+            throw InputError(
+                path, 0, key,
+                fmt::format("expected an integer of 0 or more as the count of {}, found {}", text, json_kind(count)));
         result[dyn_dim] = count.get<std::uint64_t>();
         units += result[dyn_dim];
     }
     if (const std::uint64_t expected = profile.batches * units_a_batch(profile, unit_samples); units != expected)
-        throw InputError(path, 0, key, fmt::format("counts {} micro-batches, not {}", units, expected));
+        throw InputError(path, 0, key,
+                         fmt::format("expected counts of {} micro-batches together, found {}", expected, units));
     return result;
 }
 
@@ -81,27 +90,30 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
         return {profile.unit_samples, false, read_frequency(object, profile, profile.unit_samples, path, key)};
     for (const auto& [name, value] : object.items())
         if (name != "kernels" && name != "unit_samples")
-            throw InputError(path, 0, fmt::format("{}.{}", key, name), "expected a known key, found an unknown one");
+            throw InputError(path, 0, fmt::format("{}.{}", key, name), not_one_of(name, {"kernels", "unit_samples"}));
     OperatorProfile result{profile.unit_samples, true, {}};
     if (object.contains("unit_samples")) {
         const std::uint64_t samples = read_count(object, "unit_samples", 1, path, key + ".");
         if (samples > profile.batch_samples)
-            throw InputError(path, 0, key + ".unit_samples", fmt::format("a batch has {}", profile.batch_samples));
+            throw InputError(
+                path, 0, key + ".unit_samples",
+                fmt::format("expected at most {}, the samples of a batch, found {}", profile.batch_samples, samples));
         result.unit_samples = static_cast<std::uint32_t>(samples);
     }
     result.frequency = read_frequency(object.at("kernels"), profile, result.unit_samples, path, key + ".kernels");
     if (result.frequency.count(result.unit_samples) == 0)
-        throw InputError(path, 0, key + ".kernels", fmt::format("lacks the largest, {}", result.unit_samples));
+        throw InputError(path, 0, key + ".kernels",
+                         fmt::format("expected a kernel of {}, the largest, found none", result.unit_samples));
     return result;
 }
 
 /// All of a profile's file but its operators.
 Profile read_head(const json& root, const std::string& path) {
-    if (!root.is_object()) throw InputError(path, 0, "", "expected an object, found another value");
+    if (!root.is_object()) throw InputError(path, 0, "", "expected an object, found " + json_kind(root));
+    static const std::vector<std::string> known{"batch_samples", "unit_samples", "batches", "operators"};
     for (const auto& [key, value] : root.items())
-        if (key != "batch_samples" && key != "unit_samples" && key != "batches" && key != "operators" &&
-            key != kProgramKey)
-            throw InputError(path, 0, key, "expected a known key, found an unknown one");
+        if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
+            throw InputError(path, 0, key, not_one_of(key, known));
     Profile profile;
     profile.batch_samples = static_cast<std::uint32_t>(read_count(root, "batch_samples", 1, path));
     profile.unit_samples = static_cast<std::uint32_t>(read_count(root, "unit_samples", 1, path));
@@ -112,7 +124,9 @@ Profile read_head(const json& root, const std::string& path) {
 const json& operators_of(const json& root, const std::string& path) {
     const auto operators = root.find("operators");
     if (operators == root.end() || !operators->is_object())
-        throw InputError(path, 0, "operators", "expected an object of operator to frequencies, found another value");
+        throw InputError(path, 0, "operators",
+                         "expected an object of operator to frequencies, found " +
+                             (operators == root.end() ? "nothing" : json_kind(*operators)));
     return *operators;
 }
 
@@ -180,12 +194,13 @@ Profile parse_profile(const std::string& text, const std::string& path, const Dy
     Profile profile = read_head(root, path);
     if (profile.batch_samples != graph.batch_samples())
         throw InputError(path, 0, "batch_samples",
-                         fmt::format("is {}, but the batch of model \"{}\" has {} samples", profile.batch_samples,
-                                     graph.name, graph.batch_samples()));
+                         fmt::format("expected {}, the samples of a batch of model \"{}\", found {}",
+                                     graph.batch_samples(), graph.name, profile.batch_samples));
     const json& operators = operators_of(root, path);
     for (const auto& [name, value] : operators.items())
         if (graph.find_operator(name) < 0)
-            throw InputError(path, 0, "operators." + name, "model \"" + graph.name + "\" has no such operator");
+            throw InputError(path, 0, "operators." + name,
+                             fmt::format("expected an operator of model \"{}\", found \"{}\"", graph.name, name));
     for (const Operator& op : graph.operators) {
         const std::string key = "operators." + op.name;
         const auto found = operators.find(op.name);
@@ -193,7 +208,8 @@ Profile parse_profile(const std::string& text, const std::string& path, const Dy
         profile.operators.push_back(found == operators.end() ? static_operator(profile)
                                                              : read_operator(*found, profile, path, key));
         if (!op.dynamic() && profile.operators.back().by_kernel)
-            throw InputError(path, 0, key, "stands on no branch: its kernel says nothing");
+            throw InputError(path, 0, key,
+                             "expected counts of dyn_dims for an operator on no branch, found counts of kernels");
     }
     return profile;
 }

@@ -26,7 +26,7 @@ std::vector<Query> read_query_trace(const std::string& path) {
                                   queries.back().arrival_us, query.arrival_us));
         queries.push_back(query);
     }
-    if (queries.empty()) throw InputError(path, 0, "", "has no query");
+    if (queries.empty()) throw InputError(path, 0, "", "expected one query or more, found none");
     return queries;
 }
 

@@ -9,6 +9,7 @@
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/workload/branch_sampling.h"
 #include "switchyard/sw_scheduler/workload/cell_router.h"
+#include "switchyard/sw_scheduler/workload/route_messages.h"
 #include "switchyard/sw_scheduler/workload/routing.h"
 
 namespace switchyard::sched {
@@ -127,8 +128,7 @@ RouteGenerator::RouteGenerator(RouteDistribution distribution, std::vector<Switc
         const std::uint64_t room = std::uint64_t{distribution_.switches[id].capacity} * switches_[id].branches;
         if (room > 0 && room < batch_samples_ && switches_[id].exclusive)
             throw InputError("routing", 0, switches_[id].name + ".capacity",
-                             fmt::format("{} branches of {} samples have no room for a batch of {}",
-                                         switches_[id].branches, distribution_.switches[id].capacity, batch_samples_));
+                             no_room(switches_[id].branches, distribution_.switches[id].capacity, batch_samples_));
         draws_numbers_ |= distribution_.switches[id].by == RoutedBy::hash && !distribution_.numbers.empty();
     }
     double sum = 0;

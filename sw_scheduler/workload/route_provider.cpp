@@ -18,10 +18,16 @@ Routes recorded(const RouteRequest& request) {
     const std::size_t needed = request.first_batch + std::max<std::size_t>(request.batches, 1);
     if (routes.batches.size() < needed)
         throw InputError(request.trace, 0, "batches",
-                         fmt::format("the trace has {} batches, not {}", routes.batches.size(), needed));
+                         fmt::format("expected {} batches or more, found {}", needed, routes.batches.size()));
     routes.batches.erase(routes.batches.begin(),
                          routes.batches.begin() + static_cast<std::ptrdiff_t>(request.first_batch));
     return routes;
+}
+
+[[noreturn]] void refuse_undeclared(const RouteRequest& request) {
+    throw InputError(
+        request.file, 0, "routing",
+        "expected a trace or a distribution, found neither; give a trace, or declare one of them in the model");
 }
 
 Routes generated(const RouteRequest& request, std::size_t batches) {
@@ -62,20 +68,20 @@ RouteRequest declared_routes(const Model& model) {
 Routes provide_routes(const RouteRequest& request) {
     const std::size_t batches = request.batches == 0 ? kGeneratedBatches : request.batches;
     if (!request.trace.empty() && !request.phases.empty())
-        throw InputError(request.file, 0, "routing", "phases need a distribution, the network has a trace");
+        throw InputError(request.file, 0, "routing",
+                         "expected a distribution for the phases, found the trace " + request.trace);
     if (!request.trace.empty()) return recorded(request);
     if (request.switches.empty())
         return {std::vector<BatchRouting>(batches, BatchRouting{request.batch_samples, {}}), {"none"}};
     const bool declared = request.distribution || (!request.phases.empty() && request.phases.front().from_batch == 0);
-    if (!declared) throw InputError(request.file, 0, "routing", "the network declares no routes and is given no trace");
+    if (!declared) refuse_undeclared(request);
     return generated(request, batches);
 }
 
 std::vector<BatchRouting> declared_routing(const Model& model, std::size_t batches) {
     const RouteRequest request = declared_routes(model);
     if (!request.trace.empty()) return read_trace(request.trace, request.switches, request.batch_samples, batches);
-    if (!request.distribution)
-        throw InputError(request.file, 0, "routing", "the model declares neither a trace nor a distribution");
+    if (!request.distribution) refuse_undeclared(request);
     return generated(request, batches).batches;
 }
 

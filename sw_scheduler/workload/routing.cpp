@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/base/not_both.h"
 #include "switchyard/sw_scheduler/workload/branch_sampling.h"
+#include "switchyard/sw_scheduler/workload/route_messages.h"
 
 namespace switchyard::sched {
 
@@ -26,12 +28,12 @@ double sum_of(const std::vector<double>& values) {
 std::vector<double> read_probability(MappingReader& reader, const std::string& key, const SwitchSignature& target) {
     std::vector<double> result = reader.numbers(key, 0, 1);
     if (result.size() != target.branches)
-        reader.fail(key, fmt::format("has {} probabilities for the {} branches of switch \"{}\"", result.size(),
-                                     target.branches, target.name));
+        reader.fail(key, fmt::format("expected {} probabilities, one a branch of switch \"{}\", found {}",
+                                     target.branches, target.name, result.size()));
     const double sum = sum_of(result);
     if (target.exclusive && std::abs(sum - 1) > kRounding)
-        reader.fail(key, fmt::format("adds up to {:g}, not to 1", sum));
-    if (sum == 0) reader.fail(key, "leaves no branch");
+        reader.fail(key, fmt::format("expected a sum of 1, found {:g}", sum));
+    if (sum == 0) reader.fail(key, "expected a probability above 0, found none");
     return result;
 }
 
@@ -54,10 +56,10 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
     const bool listed = reader.has("probability"), patience = reader.has("patience");
     reader.has("agreement");
     if (patience && (zipf || listed || keep))
-        reader.fail("patience", "expected no other key than agreement beside it, found one");
-    if (zipf && listed) reader.fail("zipf", "stands beside probability: one of them is enough");
+        reader.fail("patience", not_both("patience", zipf ? "zipf" : listed ? "probability" : "keep"));
+    if (zipf && listed) reader.fail("zipf", not_both("zipf", "probability"));
     if (patience) return read_patience(reader, target);
-    if (reader.has("agreement")) reader.fail("agreement", "expected patience beside it, found none");
+    if (reader.has("agreement")) reader.fail("agreement", "expected patience with it, found none");
 
     SwitchRoutes routes;
     double count = 1;
@@ -67,8 +69,7 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
         count = reader.number_or("keep", 1, target.branches, 1);
         routes.fixed_count = true;
     } else if (zipf && !target.exclusive) {
-        reader.fail("zipf",
-                    fmt::format("expected keep beside it at \"{}\", which chooses any, found none", target.name));
+        reader.fail("zipf", fmt::format("expected keep with it at \"{}\", which chooses any, found none", target.name));
     }
     if (zipf) {
         const double exponent = reader.number_or("zipf", 0, kSteepestZipf, 0);
@@ -77,9 +78,14 @@ SwitchRoutes read_routes(MappingReader& reader, const SwitchSignature& target) {
         routes.probability = read_probability(reader, "probability", target);
         const double sum = sum_of(routes.probability);
         if (keep && std::abs(sum - count) > kRounding)
-            reader.fail("probability", fmt::format("adds up to {:g}, but keep is {:g}", sum, count));
+            reader.fail("probability", fmt::format("expected a sum of {:g}, as keep is, found {:g}", count, sum));
     }
     return routes;
+}
+
+std::string needs_numbers(const SwitchSignature& target, const std::string& found) {
+    return fmt::format("expected `numbers` or `tasks` for \"{}\", which chooses by number, found {}", target.name,
+                       found);
 }
 
 /// Of a switch that chooses by number; `own`: the keys stand below its name.
@@ -89,13 +95,12 @@ SwitchRoutes read_numbered_routes(MappingReader& reader, const SwitchSignature& 
     routes.hash_seed = target.hash_seed;
     if (own) {
         for (const char* key : {"probability", "zipf", "keep", "patience", "agreement"})
-            if (reader.has(key))
-                reader.fail(key, fmt::format("is not of \"{}\", which chooses by number: declare `numbers` or `tasks`",
-                                             target.name));
+            if (reader.has(key)) reader.fail(key, needs_numbers(target, key));
         if (reader.has("by")) {
             routes.by = reader.choice_or("by", {"hash", "task"}) == "hash" ? RoutedBy::hash : RoutedBy::task;
             if (target.by != RoutedBy::gate && target.by != routes.by)
-                reader.fail("by", fmt::format("is not what the router of \"{}\" says", target.name));
+                reader.fail("by", fmt::format("expected {1}, as the router of \"{0}\" says, found {2}", target.name,
+                                              target.by == RoutedBy::hash ? "hash" : "task", reader.text("by")));
         }
         if (reader.has("hash_seed"))
             routes.hash_seed = static_cast<std::uint32_t>(reader.integer("hash_seed", 0, UINT32_MAX));
@@ -113,16 +118,17 @@ SwitchRoutes read_limited_routes(MappingReader& reader, const SwitchSignature& t
     SwitchRoutes routes = numbered ? read_numbered_routes(reader, target, own) : read_routes(reader, target);
     const bool drop = reader.has("drop");
     if (!reader.has("capacity")) {
-        if (drop) reader.fail("drop", "expected capacity beside it, found none");
+        if (drop) reader.fail("drop", "expected capacity with it, found none");
         return routes;
     }
-    if (routes.patience > 0) reader.fail("capacity", "stands beside patience, whose branches are no experts");
+    if (routes.patience > 0) reader.fail("capacity", not_both("capacity", "patience"));
     routes.capacity = static_cast<std::uint32_t>(reader.integer("capacity", 1, 1u << 30));
     routes.next_best = reader.choice_or("drop", {"drop", "next_best"}) == "next_best";
     if (!routes.next_best && target.exclusive)
-        reader.fail("capacity", fmt::format("drops samples, but each takes one branch of \"{}\": let it choose any, or "
-                                            "let `drop` be next_best",
-                                            target.name));
+        reader.fail("capacity",
+                    fmt::format("expected a switch that chooses any, as a capacity drops samples, found \"{}\", "
+                                "which chooses one; set choose: any, or drop: next_best",
+                                target.name));
     return routes;
 }
 
@@ -144,14 +150,16 @@ void read_tasks(MappingReader& routing, const std::vector<SwitchSignature>& swit
     for (std::size_t id = 0; id < switches.size(); ++id) {
         if (result.switches[id].by != RoutedBy::task) continue;
         if (!all.name.empty() && all.branches != switches[id].branches)
-            routing.fail("tasks", fmt::format("are branches: \"{}\" has {} of them, \"{}\" {}", all.name, all.branches,
-                                              switches[id].name, switches[id].branches));
+            routing.fail("tasks",
+                         fmt::format("expected the same number of branches at switches that choose by task, found "
+                                     "\"{}\" with {} and \"{}\" with {}",
+                                     all.name, all.branches, switches[id].name, switches[id].branches));
         all = switches[id];
         all.exclusive = true;
     }
     const bool declared = routing.has("tasks");
     if (all.name.empty()) {
-        if (declared) routing.fail("tasks", "no switch chooses by task");
+        if (declared) routing.fail("tasks", "expected a switch that chooses by task, found none");
         return;
     }
     result.tasks = zipf_shares(all.branches, 0);
@@ -207,8 +215,7 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
             result.switches.push_back(read_limited_routes(own, target, true));
             own.finish();
         } else {
-            if (target.by != RoutedBy::gate)
-                listed->fail(target.name, "has a router that chooses by number: declare `numbers` or `tasks`");
+            if (target.by != RoutedBy::gate) listed->fail(target.name, needs_numbers(target, "probabilities"));
             result.switches.emplace_back().probability = read_probability(*listed, target.name, target);
         }
     }
@@ -216,8 +223,7 @@ RouteDistribution read_distribution(MappingReader& routing, const std::vector<Sw
         for (const auto& entry : listed->nodes()) {
             const std::string& name = entry.first;
             const auto named = [&name](const SwitchSignature& target) { return target.name == name; };
-            if (std::none_of(switches.begin(), switches.end(), named))
-                listed->fail(name, "the model has no such switch");
+            if (std::none_of(switches.begin(), switches.end(), named)) listed->fail(name, no_switch(name, switches));
         }
     }
     read_numbers(routing, result);
@@ -311,7 +317,8 @@ RouteDistribution parse_distribution(const std::string& yaml, const std::vector<
                                      const std::string& source) {
     const RoutingDeclaration declaration =
         read_routing(MappingReader(parse_yaml(yaml, source), source, "routing"), switches, 1);
-    if (!declaration.distribution) throw InputError(source, 0, "routing", "declares no distribution");
+    if (!declaration.distribution)
+        throw InputError(source, 0, "routing", "expected a distribution, found the trace " + declaration.trace);
     return *declaration.distribution;
 }
 

@@ -2,7 +2,6 @@
 #include "switchyard/sw_scheduler/workload/trace.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,9 +11,12 @@
 
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/sw_scheduler/base/output_marker.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 #include "switchyard/sw_scheduler/base/text_lines.h"
+#include "switchyard/sw_scheduler/workload/route_messages.h"
 
 namespace switchyard {
 
@@ -54,12 +56,13 @@ public:
             }
             if (batch != batches_.size())
                 fail(line, "batch",
-                     fmt::format("{}, but {} is expected: batches are numbered from 0 without gaps", batch,
-                                 batches_.size()));
+                     fmt::format("expected batch {}{}, as batches are numbered from 0 without gaps, found {}",
+                                 batches_.size(), last_line_ > 0 ? fmt::format(" or {}", batches_.size() + 1) : "",
+                                 batch));
             read_switch(object, line);
             last_line_ = line;
         }
-        if (last_line_ == 0) throw InputError(path_, 0, "", "holds no batch");
+        if (last_line_ == 0) throw InputError(path_, 0, "", "expected one batch or more, found none");
         finish_batch();
         return std::move(batches_);
     }
@@ -77,12 +80,11 @@ private:
 
     Json parse(const std::string& text, int line) const {
         Json object = parse_json(text, path_, line);
-        if (!object.is_object()) fail(line, "", "not a JSON object");
-        for (const auto& [key, value] : object.items()) {
-            static const char* const kKeys[] = {"batch", "switch", "branches", "samples", "mask", kProgramKey};
-            if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
-                fail(line, key, "expected a known key, found an unknown one");
-        }
+        if (!object.is_object()) fail(line, "", "expected a JSON object, found " + json_kind(object));
+        static const std::vector<std::string> known{"batch", "switch", "branches", "samples", "mask"};
+        for (const auto& [key, value] : object.items())
+            if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
+                fail(line, key, not_one_of(key, known));
         return object;
     }
 
@@ -93,7 +95,7 @@ private:
     }
 
     std::uint64_t to_unsigned(const Json& value, const char* key, int line) const {
-        if (!value.is_number_unsigned()) fail(line, key, "expected a count or id, found " + json_text(value));
+        if (!value.is_number_unsigned()) fail(line, key, "expected a count or id, found " + json_kind(value));
         return value.get<std::uint64_t>();
     }
 
@@ -104,17 +106,21 @@ private:
     void read_switch(const Json& object, int line) {
         const Json& name = field(object, "switch", line);
         const auto found = name.is_string() ? index_.find(name.get_ref<const std::string&>()) : index_.end();
-        if (found == index_.end()) fail(line, "switch", "the model has no switch " + json_text(name));
+        if (found == index_.end())
+            fail(line, "switch",
+                 name.is_string() ? no_switch(name.get<std::string>(), switches_)
+                                  : "expected a switch of the model, found " + json_kind(name));
         const SwitchSignature& signature = switches_[found->second];
         std::optional<Record>& record = records_[found->second];
         if (record)
             fail(line, "switch",
-                 fmt::format("\"{}\" of batch {} was already given in line {}", signature.name, batches_.size(),
-                             record->line));
+                 fmt::format("expected \"{}\" once in batch {}, found it in line {} as well", signature.name,
+                             batches_.size(), record->line));
         const std::uint64_t branches = unsigned_field(object, "branches", line);
         if (branches != signature.branches)
             fail(line, "branches",
-                 fmt::format("{}, but \"{}\" has {} in the model", branches, signature.name, signature.branches));
+                 fmt::format("expected {}, those of \"{}\" in the model, found {}", signature.branches, signature.name,
+                             branches));
         record = Record{line, read_samples(field(object, "samples", line), line), {}};
         record->masks = read_masks(field(object, "mask", line), signature, record->ids, line);
     }
@@ -123,7 +129,7 @@ private:
     std::vector<std::uint32_t> read_samples(const Json& samples, int line) const {
         if (!samples.is_array()) {
             const std::uint64_t count = to_unsigned(samples, "samples", line);
-            if (count > batch_samples_) fail_count(count, line);
+            if (count > batch_samples_) fail_count("at most ", count, line);
             return first_ids(static_cast<std::uint32_t>(count));
         }
         std::vector<std::uint32_t> ids;
@@ -132,23 +138,25 @@ private:
             const std::uint64_t id = to_unsigned(item, "samples", line);
             if (id >= batch_samples_)
                 fail(line, "samples",
-                     fmt::format("id {}, but the model's batches have {} samples", id, batch_samples_));
+                     fmt::format("expected ids below {}, the samples of a batch of the model, found {}", batch_samples_,
+                                 id));
             if (!ids.empty() && id <= ids.back())
-                fail(line, "samples", fmt::format("id {} follows {}: ids must increase", id, ids.back()));
+                fail(line, "samples", fmt::format("expected increasing ids, found {} after {}", id, ids.back()));
             ids.push_back(static_cast<std::uint32_t>(id));
         }
         return ids;
     }
 
-    [[noreturn]] void fail_count(std::uint64_t count, int line) const {
-        fail(line, "samples", fmt::format("{}, but the model's batches have {}", count, batch_samples_));
+    [[noreturn]] void fail_count(const char* bound, std::uint64_t count, int line) const {
+        fail(line, "samples",
+             fmt::format("expected {}{}, the samples of a batch of the model, found {}", bound, batch_samples_, count));
     }
 
     std::vector<std::uint64_t> read_masks(const Json& list, const SwitchSignature& signature,
                                           const std::vector<std::uint32_t>& ids, int line) const {
-        if (!list.is_array()) fail(line, "mask", "expected a list, found " + json_text(list));
+        if (!list.is_array()) fail(line, "mask", "expected a list, found " + json_kind(list));
         if (list.size() != ids.size())
-            fail(line, "mask", fmt::format("{} entries for {} samples", list.size(), ids.size()));
+            fail(line, "mask", fmt::format("expected {} masks, one a sample, found {}", ids.size(), list.size()));
         const std::uint64_t known = ~std::uint64_t{0} >> (kMaskBits - signature.branches);
         std::vector<std::uint64_t> masks;
         masks.reserve(ids.size());
@@ -157,12 +165,12 @@ private:
             const std::uint64_t mask = to_unsigned(item, "mask", line);
             if ((mask & ~known) != 0)
                 fail(line, "mask",
-                     fmt::format("{} of sample {} has a bit beyond the {} branches of \"{}\"", mask, id,
-                                 signature.branches, signature.name));
+                     fmt::format("expected bits of the {} branches of \"{}\", found {} at sample {}",
+                                 signature.branches, signature.name, mask, id));
             if (signature.exclusive && (mask == 0 || (mask & (mask - 1)) != 0))
                 fail(line, "mask",
-                     fmt::format("sample {} takes {}, but \"{}\" is exclusive", id,
-                                 mask == 0 ? "no branch" : "several branches", signature.name));
+                     fmt::format("expected one branch of \"{}\", which chooses one, found {} at sample {}",
+                                 signature.name, mask == 0 ? "none" : fmt::format("the mask {}", mask), id));
             masks.push_back(mask);
         }
         return masks;
@@ -175,10 +183,11 @@ private:
         for (std::size_t i = 0; i < switches_.size(); ++i) {
             if (!records_[i])
                 fail(last_line_, "switch",
-                     fmt::format("batch {} ends without \"{}\"", batches_.size(), switches_[i].name));
+                     fmt::format("expected \"{}\" in batch {}, found the end of the batch", switches_[i].name,
+                                 batches_.size()));
             const Record& record = *records_[i];
             if (switches_[i].parent < 0 && record.ids.size() != batch_samples_)
-                fail_count(record.ids.size(), record.line);
+                fail_count("", record.ids.size(), record.line);
         }
         routing.masks.assign(switches_.size(), std::vector<std::uint64_t>(routing.samples, 0));
         for (std::size_t i = 0; i < switches_.size(); ++i) place(*records_[i], routing.masks[i]);
@@ -201,8 +210,8 @@ private:
             const std::string branch =
                 fmt::format("branch {} of \"{}\"", signature.parent_branch, switches_[signature.parent].name);
             fail(record.line, "samples",
-                 listed ? fmt::format("sample {} does not take {}", id, branch)
-                        : fmt::format("lacks sample {}, which takes {}", id, branch));
+                 listed ? fmt::format("expected samples that take {}, found {}, which does not", branch, id)
+                        : fmt::format("expected sample {}, which takes {}, found a list without it", id, branch));
         }
     }
 
@@ -226,8 +235,9 @@ std::vector<BatchRouting> joined_batches(const std::vector<BatchRouting>& batche
                                          const std::string& source) {
     if (count == 1) return batches;
     if (batches.size() % count != 0)
-        throw InputError(source, 0, "batches",
-                         fmt::format("{} are no whole number of times the {} in flight", batches.size(), count));
+        throw InputError(
+            source, 0, "batches",
+            fmt::format("expected a multiple of {}, the batches in flight, found {}", count, batches.size()));
     std::vector<BatchRouting> joined;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         if (i % count == 0) {

@@ -112,34 +112,42 @@ void check_stream(const TrainingStream& stream) {
                          fmt::format("operator {} ({}): {}", index,
                                      index < stream.operators.size() ? stream.operators[index].name : "-", message));
     };
+    const auto check_id = [&](TensorId id) {
+        if (id >= stream.tensors.size())
+            fail(fmt::format("expected a tensor below {}, found {}", stream.tensors.size(), id));
+    };
+    const auto shown = [&](TensorId id) { return fmt::format("tensor {} ({})", id, stream.tensors[id].name); };
     for (const TrainingTensor& tensor : stream.tensors) {
         if (!tensor.is_view()) continue;
-        if (tensor.alias_of >= stream.tensors.size() || stream.tensors[tensor.alias_of].is_view())
-            fail(fmt::format("{} is a view of no storage", tensor.name));
-        if (tensor.bytes != 0) fail(fmt::format("the view {} has bytes of its own", tensor.name));
+        check_id(tensor.alias_of);
+        if (stream.tensors[tensor.alias_of].is_view())
+            fail(fmt::format("expected {} to be a view of a storage, found it is one of the view {}", tensor.name,
+                             stream.tensors[tensor.alias_of].name));
+        if (tensor.bytes != 0)
+            fail(fmt::format("expected 0 bytes of the view {}, found {}", tensor.name, tensor.bytes));
     }
     for (; index < stream.operators.size(); ++index) {
         const TrainingOperator& op = stream.operators[index];
         for_operands(op, [&](TensorId id) {
-            if (id >= stream.tensors.size()) fail(fmt::format("there is no tensor {}", id));
-            if (released[stream.storage_of(id)])
-                fail(fmt::format("tensor {} ({}) was released before", id, stream.tensors[id].name));
+            check_id(id);
+            if (released[stream.storage_of(id)]) fail("expected tensors in memory, found " + shown(id) + " released");
         });
         const auto read = [&](TensorId id) {
             const TensorId storage = stream.storage_of(id);
             if (stream.tensors[storage].producer != kNoOperator && !written[storage])
-                fail(fmt::format("tensor {} ({}) is read before it is written", id, stream.tensors[id].name));
+                fail("expected written tensors, found " + shown(id) + " read before it is written");
         };
         for (const TensorId id : op.reads) read(id);
         for (const TensorId id : op.in_place) read(id);
         for (const TensorId id : op.writes) {
-            if (written[id]) fail(fmt::format("tensor {} ({}) is written twice", id, stream.tensors[id].name));
+            if (written[id]) fail("expected one write of a tensor, found a second of " + shown(id));
             written[id] = written[stream.storage_of(id)] = 1;
         }
         for (const TensorId id : op.released) {
-            if (id >= stream.tensors.size()) fail(fmt::format("there is no tensor {}", id));
-            if (stream.tensors[id].persistent()) fail(fmt::format("{} is released", stream.tensors[id].name));
-            if (released[id]) fail(fmt::format("tensor {} ({}) is released twice", id, stream.tensors[id].name));
+            check_id(id);
+            if (stream.tensors[id].persistent())
+                fail("expected no release of a tensor that outlasts the step, found one of " + shown(id));
+            if (released[id]) fail("expected one release of a tensor, found a second of " + shown(id));
             released[id] = 1;
         }
     }

@@ -168,31 +168,34 @@ inline LayerPlan plan_layer(const Convolution& layer, const WeightSlice& cached,
     LayerPlan plan;
     plan.mapping = map_to_array(layer, shape);
     const ArrayMapping& mapping = plan.mapping;
-    const auto refuse = [&plan](const std::string& error) {
-        plan.error = error;
+    const auto too_large = [&plan](std::uint64_t limit, const std::string& what, const char* holder,
+                                   std::uint64_t found) {
+        plan.error = "expected at most " + std::to_string(limit) + " " + what + ", as " + holder + " has, found " +
+                     std::to_string(found);
         return plan;
     };
     if (mapping.kernels_per_tile == 0)
-        return refuse("a depthwise window of " + std::to_string(layer.window()) + " takes " +
-                      std::to_string(mapping.slices) + " columns, the array has " + std::to_string(shape.columns));
+        return too_large(shape.columns, "columns for a depthwise window of " + std::to_string(layer.window()),
+                         "the array", mapping.slices);
     const std::uint64_t row_bytes = std::uint64_t{layer.width} * layer.channels;
     const std::uint64_t tile_bytes =
         std::uint64_t{mapping.kernels_per_tile} * layer.weights().channels * layer.window();
     if (tile_bytes > buffers.dynamic)
-        return refuse("a weight tile has " + std::to_string(tile_bytes) + " bytes, half of the dynamic buffer " +
-                      std::to_string(buffers.dynamic));
-    if (std::uint64_t{2} * kParameterBytes * mapping.kernels_per_tile > buffers.parameters)
-        return refuse("the parameter buffer cannot hold those of two weight tiles");
+        return too_large(buffers.dynamic, "bytes of a weight tile", "half of the dynamic buffer", tile_bytes);
+    const std::uint64_t parameter_bytes = std::uint64_t{2} * kParameterBytes * mapping.kernels_per_tile;
+    if (parameter_bytes > buffers.parameters)
+        return too_large(buffers.parameters, "bytes of parameters of two weight tiles", "the parameter buffer",
+                         parameter_bytes);
     if (layer.side > 1) {
         const std::uint64_t channels = ceil_div(std::min(shape.columns, mapping.column_slices), mapping.slices);
         const std::uint64_t lines = channels * (std::uint64_t{layer.side - 1} * layer.width + layer.side);
-        if (lines > buffers.line)
-            return refuse("its lines take " + std::to_string(lines) + " bytes, the line buffer has " +
-                          std::to_string(buffers.line));
+        if (lines > buffers.line) return too_large(buffers.line, "bytes of lines", "the line buffer", lines);
     }
-    if (!layer.sums_pixels && positions_of_bank(layer, buffers, mapping.kernels_per_tile) < layer.output_width())
-        return refuse("half of the output buffer cannot hold one row of " + std::to_string(mapping.kernels_per_tile) +
-                      " kernels");
+    const std::uint64_t positions = positions_of_bank(layer, buffers, mapping.kernels_per_tile);
+    if (!layer.sums_pixels && positions < layer.output_width())
+        return too_large(positions,
+                         "positions of an output row of " + std::to_string(mapping.kernels_per_tile) + " kernels",
+                         "half of the output buffer", layer.output_width());
     for (std::uint32_t begin = 0; begin < layer.output_height();) {
         // As many output rows as the streaming buffer holds input for.
         std::uint32_t end = layer.output_height();
@@ -201,7 +204,7 @@ inline LayerPlan plan_layer(const Convolution& layer, const WeightSlice& cached,
             return (band.input_end - band.input_begin) * row_bytes;
         };
         if (bytes() > buffers.streaming && layer.sums_pixels)
-            return refuse("sums over pixels want their input in the streaming buffer");
+            return too_large(buffers.streaming, "input bytes of sums over pixels", "the streaming buffer", bytes());
         if (bytes() > buffers.streaming) {
             const std::uint64_t rows = buffers.streaming / row_bytes;
             const std::uint64_t first = row_band(layer, begin, begin + 1).input_begin;
@@ -209,9 +212,10 @@ inline LayerPlan plan_layer(const Convolution& layer, const WeightSlice& cached,
             const std::uint64_t limit = first + rows;
             end = begin;
             while (end < layer.output_height() && row_band(layer, end, end + 1).input_end <= limit) ++end;
-            if (end == begin)
-                return refuse("one output row wants more input than the streaming buffer has (" +
-                              std::to_string(buffers.streaming) + " bytes)");
+            if (end == begin) {
+                end = begin + 1;
+                return too_large(buffers.streaming, "input bytes of one output row", "the streaming buffer", bytes());
+            }
         }
         InputBand band;
         const RowBand rows = row_band(layer, begin, end);

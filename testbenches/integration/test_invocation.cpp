@@ -176,7 +176,7 @@ TEST_CASE("batches in flight do the same work, invocation by invocation", "[invo
     CHECK(a_batch(tiles.report) < a_batch(one.report));
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + together + " --trace " + kDigitsTrace +
                          " --batches 4"),
-                  {"batches: 4 are no whole number of times the 3 in flight"});
+                  {"batches: expected a multiple of 3, the batches in flight, found 4"});
 }
 
 TEST_CASE("a run with packed samples and batches in flight is re-scheduled", "[.ci-long][invocation]") {

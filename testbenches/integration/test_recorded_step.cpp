@@ -88,7 +88,8 @@ TEST_CASE("a step recorded in a log of the DTR simulator runs under each memory 
 TEST_CASE("logs of recorded steps that are truncated or missing are refused", "[cli][bad][dynn_offload]") {
     const std::string log = chain();
     const std::string within_operator = log.substr(0, log.find(R"({"INSTRUCTION":"MEMORY","NAME":"a2")"));
-    check_refused(run("dtr", network_of(within_operator), "1"), {"step.log:", "the log ends before MEMORY of a2"});
+    check_refused(run("dtr", network_of(within_operator), "1"),
+                  {"step.log:", "expected MEMORY of a2, found the end of the log"});
     check_refused(run("dtr", network_of(log.substr(0, log.size() / 2)), "1"),
                   {"step.log:32: expected JSON, found other text from byte "});
     const std::string network = network_of(log);

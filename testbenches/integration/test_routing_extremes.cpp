@@ -106,5 +106,5 @@ TEST_CASE("a batch that is larger than the image's kernels is refused, never cla
     write_text(scratch("large.jsonl"), trace_line("block", 2, std::vector<std::uint64_t>(9, 1)));
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + small_image("fig6") + " --trace " +
                          scratch("large.jsonl") + " --report " + scratch("large")),
-                  {"large.jsonl:1: samples: 9, but the model's batches have 8"});
+                  {"large.jsonl:1: samples: expected at most 8, the samples of a batch of the model, found 9"});
 }

@@ -182,5 +182,6 @@ TEST_CASE("a router's capacity holds from the model file to the chip", "[workloa
     const std::string hash = scratch("hash.yaml");
     write_text(hash, text);
     check_refused(sy_sched("compile " + hash + " --platform " + kMini + " --design adyna -o " + scratch("hash.syk")),
-                  {"hash.yaml:12: layers.experts.gate", "stands beside a router that chooses by the number"});
+                  {"hash.yaml:12: layers.experts.gate",
+                   "expected gate or a router that chooses by the number of a sample or task, found both"});
 }

@@ -13,7 +13,7 @@ INTERNAL = re.compile(r"throw\s+(std::logic_error|std::system_error|std::bad_all
 # The operating system says why a file cannot be opened: its words are what was found.
 OF_SYSTEM = re.compile(r"\bcannot be (read|written|made|kept in memory)\b")
 # Helpers of sw_scheduler/base/ that compose the form.
-COMPOSED = re.compile(r"\b(not_one_of|not_among|not_made|refuse_time|expected)\(|\bmeaning_of\(")
+COMPOSED = re.compile(r"\b(not_one_of|not_both|not_among|not_made|refuse_time|expected)\(|\bmeaning_of\(")
 # Part of a message behind which the message of another error follows.
 PREFIX = re.compile(r"(^|: )(\{\})?$|^standard output$|^model file$|^line $|^offset $")
 
@@ -40,7 +40,6 @@ LEFT = {
     "hw/task_tile": 6,
     "hw/tile": 9,
     "sw_scheduler/adyna": 62,
-    "sw_scheduler/workload": 152,
 }
 
 

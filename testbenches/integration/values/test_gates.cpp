@@ -127,10 +127,13 @@ TEST_CASE("a threshold that cannot be crossed is refused", "[values]") {
                       parts);
     };
     refused({"sigmoid", ", threshold: 1", {1}},
-            {"refused.yaml:7: layers.way.threshold: must be between 0 and 1 behind a sigmoid"});
-    refused({"relu", ", threshold: -0.5", {1}}, {"layers.way.threshold: must not be negative behind a ReLU"});
-    refused({"relu, sigmoid", ", threshold: 0.25", {1}}, {"must not be negative behind a ReLU"});
-    refused({"", ", threshold: 1", {1, 1}}, {"is not compared with: of several outputs the largest is chosen"});
+            {"refused.yaml:7: layers.way.threshold: expected a number above 0 and below 1 after a sigmoid, found "});
+    refused({"relu", ", threshold: -0.5", {1}},
+            {"layers.way.threshold: expected a number of 0 or more after a ReLU, found -0.5"});
+    refused({"relu, sigmoid", ", threshold: 0.25", {1}},
+            {"expected a number of 0 or more after a ReLU, found 0.25, which is -1.099 before the sigmoid"});
+    refused({"", ", threshold: 1", {1, 1}},
+            {"expected no threshold, as the largest of several outputs is chosen, found 1; leave it out"});
     refused({"", ", threshold: high", {1}}, {"layers.way.threshold"});
 }
 

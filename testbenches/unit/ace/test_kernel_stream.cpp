@@ -66,27 +66,29 @@ TEST_CASE("both forms of a kernel stream hold the same", "[ace][stream]") {
 }
 
 TEST_CASE("what is wrong with a line is told with its key", "[ace][stream][bad]") {
-    refused("[1]", "expected a JSON object, found another value");
+    refused("[1]", "expected a JSON object, found a list of 1");
     refused(R"({"name":"n","grid":[1]})", "block: expected a value, found nothing");
-    refused(R"({"name":"n","grid":[1],"block":[32],"smem":1})", "smem: expected a known key, found an unknown one");
+    refused(R"({"name":"n","grid":[1],"block":[32],"smem":1})",
+            "smem: expected one of name, grid, block, registers, shared_bytes, ");
     refused(R"({"name":"n","grid":[1,1,1,1],"block":[32]})",
-            "grid: expected a list of one to three integers, found another value");
-    refused(R"({"name":"n","grid":[0],"block":[32]})", "grid: 0 is not 1 to 2147483647");
-    refused(R"({"name":"n","grid":[1],"block":[64,32]})", "block: a CTA has 1024 threads at most");
-    refused(R"({"name":"n","grid":[1],"block":[32],"registers":256})", "registers: 256 is not 1 to 255");
-    refused(R"({"name":"n","grid":[1],"block":[32],"flops":-1})",
-            "flops: expected an integer of 0 or more, found another value");
-    refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[281474976710656,1]]})", "reads: address 281474976710656");
+            "grid: expected a list of one to three integers, found a list of 4");
+    refused(R"({"name":"n","grid":[0],"block":[32]})", "grid: expected 1 to 2147483647, found 0");
+    refused(R"({"name":"n","grid":[1],"block":[64,32]})",
+            "block: expected at most 1024 threads in a CTA, found 64 x 32 x 1");
+    refused(R"({"name":"n","grid":[1],"block":[32],"registers":256})", "registers: expected 1 to 255, found 256");
+    refused(R"({"name":"n","grid":[1],"block":[32],"flops":-1})", "flops: expected an integer of 0 or more, found -1");
+    refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[281474976710656,1]]})",
+            "reads: expected addresses of at most 48 bits, found 281474976710656");
     refused(R"({"name":"n","grid":[1],"block":[32],"writes":[[0]]})",
-            "writes: expected a list of [address, bytes], found another value");
+            "writes: expected a list of [address, bytes], found a list of 1");
     refused(R"({"name":"n","grid":[1],"block":[32])", "");
     refused(R"({"name":"n","grid":[1],"block":[32],"reads":[[0,64]]})",
             "kernel n: expected work (flops, tensor_flops, read_bytes, written_bytes, l2_bytes, memory_instructions or "
             "dependent_loads above 0), found none; give what it does");
-    CHECK_THROWS_WITH(parse_kernel_stream("\n", "s"), ContainsSubstring("holds no kernel"));
+    CHECK_THROWS_WITH(parse_kernel_stream("\n", "s"), ContainsSubstring("expected one kernel or more, found none"));
     std::string many = R"({"name":"n","grid":[1],"block":[32],"reads":[[0,1])";
     for (unsigned i = 0; i < kMaxSegments; ++i) many += ",[0,1]";
-    refused(many + "]}", "reads: 65 segments, a kernel has 64 at most");
+    refused(many + "]}", "reads: expected at most 64 segments, found 65");
 }
 
 TEST_CASE("a binary stream that is truncated or damaged is refused, wherever", "[ace][stream][bad]") {

@@ -78,16 +78,20 @@ TEST_CASE("a damaged DTR log is an error with its line", "[dynn_offload]") {
     // Cut off within a line, within an operator, before the first one.
     CHECK_THAT(error_of(whole.substr(0, whole.find("\"ARGS\":[\"wt\"]"))),
                ContainsSubstring(":9: expected JSON, found other text from byte 35 on"));
-    CHECK_THAT(error_of("[]\n"), ContainsSubstring(":1: no JSON object"));
+    CHECK_THAT(error_of("[]\n"),
+               ContainsSubstring(":1: expected a JSON object, found a list of 0; record the log again"));
     CHECK_THAT(error_of(whole.substr(0, whole.find("{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"a\""))),
-               ContainsSubstring("the log ends before MEMORY of a"));
-    CHECK_THAT(error_of(whole.substr(0, whole.find("{\"INSTRUCTION\":\"CALL\""))), ContainsSubstring("no operator"));
-    CHECK_THAT(error_of("{\"INSTRUCTION\":\"SWAP\"}\n"), ContainsSubstring(":1: INSTRUCTION: unknown verb SWAP"));
+               ContainsSubstring("expected MEMORY of a, found the end of the log"));
+    CHECK_THAT(error_of(whole.substr(0, whole.find("{\"INSTRUCTION\":\"CALL\""))),
+               ContainsSubstring("expected one CALL or MUTATE or more, found none"));
+    CHECK_THAT(error_of("{\"INSTRUCTION\":\"SWAP\"}\n"),
+               ContainsSubstring(":1: INSTRUCTION: expected one of ANNOTATE, CALL, CONSTANT, COPY, COPY_FROM, MUTATE, "
+                                 "RELEASE, found SWAP"));
     CHECK_THAT(error_of("{\"INSTRUCTION\":\"COPY\",\"SRC\":\"x\",\"DST\":\"y\"}\n"),
-               ContainsSubstring("unknown tensor x"));
+               ContainsSubstring("SRC: expected a tensor of an earlier line, found \"x\""));
     CHECK_THAT(error_of("{\"INSTRUCTION\":\"CONSTANT\",\"NAME\":\"x\"}\n{\"INSTRUCTION\":\"MEMORY\",\"NAME\":\"x\","
                         "\"MEMORY\":\"many\"}\n"),
-               ContainsSubstring("MEMORY: no whole number"));
+               ContainsSubstring("MEMORY: expected an integer, found \"many\""));
 }
 
 TEST_CASE("the backward pass of two linear layers is the one written by hand", "[dynn_offload]") {

@@ -237,7 +237,7 @@ TEST_CASE("sections of a file are those of its kind", "[readers]") {
     CHECK(refused("a\n") == "f:1: expected a mapping of sections, found \"a\"");
     CHECK(reader_refusal([] {
               refuse_left_overrides({{"noc.vcss", "1"}}, {"noc.vcs", "chip.rows"});
-          }) == "--set: noc.vcss: expected a known key, found an unknown one; did you mean noc.vcs?");
+          }) == "--set: noc.vcss: expected a known key, found noc.vcss; did you mean noc.vcs?");
 }
 
 TEST_CASE("addresses are decimal or hexadecimal, and words have no blanks", "[readers]") {

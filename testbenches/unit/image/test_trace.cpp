@@ -88,13 +88,13 @@ TEST_CASE("the recorded routing of the digits network is read and written unchan
 
 TEST_CASE("lines that are no record", "[trace]") {
     CHECK(top_error("{\"batch\":0,") == ":1: expected JSON, found other text from byte 12 on");
-    CHECK(top_error("[]") == ":1: not a JSON object");
+    CHECK(top_error("[]") == ":1: expected a JSON object, found a list of 0");
     CHECK(top_error("{\"switch\":\"top\"}") == ":1: batch: expected a value, found nothing");
     CHECK(top_error("{\"batch\":-1}") == ":1: batch: expected a count or id, found -1");
     CHECK(top_error("{\"batch\":0,\"mask\":[],\"sample\":4}") ==
-          ":1: sample: expected a known key, found an unknown one");
+          ":1: sample: expected one of batch, switch, branches, samples, mask, found sample; did you mean samples?");
     CHECK(top_error("{\"batch\":0}") == ":1: switch: expected a value, found nothing");
-    CHECK(error_in("") == ": holds no batch");
+    CHECK(error_in("") == ": expected one batch or more, found none");
     CHECK(error_of([] { read_trace("/nowhere/t.jsonl", kSwitches, 4); }) ==
           "/nowhere/t.jsonl: cannot be read: No such file or directory");
     CHECK(error_of([] { read_trace("/tmp", kSwitches, 4); }) == "/tmp: expected a file, found a directory");
@@ -102,54 +102,54 @@ TEST_CASE("lines that are no record", "[trace]") {
 
 TEST_CASE("switches that do not match the model", "[trace]") {
     CHECK(inner_error("{\"batch\":0,\"switch\":\"iner\",\"branches\":3,\"samples\":[1,2],\"mask\":[5,0]}") ==
-          ":2: switch: the model has no switch \"iner\"");
-    CHECK(inner_error("{\"batch\":0,\"switch\":7}") == ":2: switch: the model has no switch 7");
+          ":2: switch: expected a switch of the model, found \"iner\"; did you mean inner?");
+    CHECK(inner_error("{\"batch\":0,\"switch\":7}") == ":2: switch: expected a switch of the model, found 7");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":2,\"samples\":[1,2],\"mask\":[1,0]}") ==
-          ":2: branches: 2, but \"inner\" has 3 in the model");
+          ":2: branches: expected 3, those of \"inner\" in the model, found 2");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":[1,1,1,1]}") ==
-          ":2: switch: \"top\" of batch 0 was already given in line 1");
-    CHECK(inner_error("") == ":1: switch: batch 0 ends without \"inner\"");
+          ":2: switch: expected \"top\" once in batch 0, found it in line 1 as well");
+    CHECK(inner_error("") == ":1: switch: expected \"inner\" in batch 0, found the end of the batch");
     CHECK(inner_error("{\"batch\":1,\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":[1,1,1,1]}") ==
-          ":1: switch: batch 0 ends without \"inner\"");
+          ":1: switch: expected \"inner\" in batch 0, found the end of the batch");
 }
 
 TEST_CASE("batches out of order", "[trace]") {
     const std::string line = "\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":[1,1,1,1]}";
     CHECK(top_error("{\"batch\":1," + line) ==
-          ":1: batch: 1, but 0 is expected: batches are numbered from 0 without gaps");
+          ":1: batch: expected batch 0, as batches are numbered from 0 without gaps, found 1");
     CHECK(error_in(kBatch0 + "{\"batch\":2," + line) ==
-          ":3: batch: 2, but 0 is expected: batches are numbered from 0 without gaps");
+          ":3: batch: expected batch 0 or 1, as batches are numbered from 0 without gaps, found 2");
     CHECK(error_in(kBatch0 + "{\"batch\":1," + line + "\n{\"batch\":0," + line) ==
-          ":4: batch: 0, but 1 is expected: batches are numbered from 0 without gaps");
+          ":4: batch: expected batch 1 or 2, as batches are numbered from 0 without gaps, found 0");
 }
 
 TEST_CASE("sample sets that do not match the model", "[trace]") {
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":5,\"mask\":[1,1,1,1,1]}") ==
-          ":1: samples: 5, but the model's batches have 4");
+          ":1: samples: expected at most 4, the samples of a batch of the model, found 5");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":[0,4],\"mask\":[1,1]}") ==
-          ":1: samples: id 4, but the model's batches have 4 samples");
+          ":1: samples: expected ids below 4, the samples of a batch of the model, found 4");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":[0,2,2],\"mask\":[1,1,1]}") ==
-          ":1: samples: id 2 follows 2: ids must increase");
+          ":1: samples: expected increasing ids, found 2 after 2");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":[0,1,3],\"mask\":[1,1,1]}") ==
-          ":1: samples: 3, but the model's batches have 4");
+          ":1: samples: expected 4, the samples of a batch of the model, found 3");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":0,\"mask\":[]}") ==
-          ":1: samples: 0, but the model's batches have 4");
+          ":1: samples: expected 4, the samples of a batch of the model, found 0");
     CHECK(error_in(kBatch0 + "{\"batch\":1,\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":[1,1,1,1]}\n"
                              "{\"batch\":1,\"switch\":\"inner\",\"branches\":3,\"samples\":0,\"mask\":[]}\n",
-                   8) == ":1: samples: 4, but the model's batches have 8");
+                   8) == ":1: samples: expected 8, the samples of a batch of the model, found 4");
     CHECK(top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":\"4\",\"mask\":[1,1,1,1]}") ==
           ":1: samples: expected a count or id, found \"4\"");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":3,\"samples\":[1],\"mask\":[5]}") ==
-          ":2: samples: lacks sample 2, which takes branch 1 of \"top\"");
+          ":2: samples: expected sample 2, which takes branch 1 of \"top\", found a list without it");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":3,\"samples\":[1,2,3],\"mask\":[5,1,1]}") ==
-          ":2: samples: sample 3 does not take branch 1 of \"top\"");
+          ":2: samples: expected samples that take branch 1 of \"top\", found 3, which does not");
 
     const TemporaryFile file(
         "{\"batch\":0,\"switch\":\"a\",\"branches\":2,\"samples\":4,\"mask\":[1,1,1,1]}\n"
         "{\"batch\":0,\"switch\":\"b\",\"branches\":2,\"samples\":3,\"mask\":[1,1,1]}\n");
     CHECK(error_of([&] {
               read_trace(file.path(), {{"a", 2, -1, 0, false}, {"b", 2, -1, 0, false}}, 4);
-          }) == file.path() + ":2: samples: 3, but the model's batches have 4");
+          }) == file.path() + ":2: samples: expected 4, the samples of a batch of the model, found 3");
 }
 
 TEST_CASE("masks that do not match the model", "[trace]") {
@@ -157,11 +157,13 @@ TEST_CASE("masks that do not match the model", "[trace]") {
         return top_error("{\"batch\":0,\"switch\":\"top\",\"branches\":2,\"samples\":4,\"mask\":" + mask + "}");
     };
     CHECK(with_mask("7") == ":1: mask: expected a list, found 7");
-    CHECK(with_mask("[1,2,1]") == ":1: mask: 3 entries for 4 samples");
+    CHECK(with_mask("[1,2,1]") == ":1: mask: expected 4 masks, one a sample, found 3");
     CHECK(with_mask("[1,2,1,-1]") == ":1: mask: expected a count or id, found -1");
-    CHECK(with_mask("[1,2,4,1]") == ":1: mask: 4 of sample 2 has a bit beyond the 2 branches of \"top\"");
-    CHECK(with_mask("[1,2,0,1]") == ":1: mask: sample 2 takes no branch, but \"top\" is exclusive");
-    CHECK(with_mask("[1,3,1,1]") == ":1: mask: sample 1 takes several branches, but \"top\" is exclusive");
+    CHECK(with_mask("[1,2,4,1]") == ":1: mask: expected bits of the 2 branches of \"top\", found 4 at sample 2");
+    CHECK(with_mask("[1,2,0,1]") ==
+          ":1: mask: expected one branch of \"top\", which chooses one, found none at sample 2");
+    CHECK(with_mask("[1,3,1,1]") ==
+          ":1: mask: expected one branch of \"top\", which chooses one, found the mask 3 at sample 1");
     CHECK(inner_error("{\"batch\":0,\"switch\":\"inner\",\"branches\":3,\"samples\":[1,2],\"mask\":[5,8]}") ==
-          ":2: mask: 8 of sample 2 has a bit beyond the 3 branches of \"inner\"");
+          ":2: mask: expected bits of the 3 branches of \"inner\", found 8 at sample 2");
 }

@@ -73,7 +73,9 @@ TEST_CASE("how kernels lie on the columns", "[sushi]") {
     CHECK(map_to_array(layer, shape).kernels_per_tile == 4);
     layer.side = 11;  // 14 columns
     CHECK(map_to_array(layer, shape).kernels_per_tile == 0);
-    CHECK_THAT(plan_layer(layer, {}, shape, {}).error, Catch::Matchers::ContainsSubstring("14 columns"));
+    CHECK_THAT(
+        plan_layer(layer, {}, shape, {}).error,
+        Catch::Matchers::ContainsSubstring("12 columns for a depthwise window of 121, as the array has, found 14"));
 }
 
 TEST_CASE("cycles of a pass: the closed form counts what the sequencer does", "[sushi]") {

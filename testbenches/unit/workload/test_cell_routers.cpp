@@ -147,32 +147,35 @@ TEST_CASE("cells and routers that cannot be are refused with one line", "[worklo
     CHECK(refusal("router: {kind: best, branches: 4}").find("model.yaml:8: layers.s.router.kind:") !=
           std::string::npos);
     CHECK(refusal("router: {kind: top_k, branches: 1}") ==
-          "model.yaml:8: layers.s.router.branches: expected 2 to 64, found another number");
+          "model.yaml:8: layers.s.router.branches: expected 2 to 64, found 1");
     CHECK(refusal("router: {kind: top_k}").find("layers.s.router.branches") != std::string::npos);
     CHECK(refusal("router: {kind: top_k, branches: 4, capacity: 0}").find("layers.s.router.capacity") !=
           std::string::npos);
     CHECK(refusal("branches: 4, router: {kind: top_k, branches: 4}") ==
-          "model.yaml:8: layers.s.branches: stands beside router, which says it");
+          "model.yaml:8: layers.s.branches: expected branches or router, found both; leave one out");
     CHECK(refusal("router: {kind: top_k, branches: 4, k: 2}", "keep: 1, zipf: 1", "sum") ==
           "model.yaml:8: layers.s.router: expected keep: 2 in its routes, as the router takes 2 of the branches, found "
-          "another");
+          "keep: 1");
     CHECK(refusal("router: {kind: switch, branches: 4, capacity: 7, drop: next_best}") ==
-          "model.yaml:8: layers.s.router: 4 branches of 7 samples have no room for a batch of 32");
+          "model.yaml:8: layers.s.router: expected room for the 32 samples of a batch, found 4 branches of 7; set "
+          "capacity to 8 or more");
     CHECK(refusal("router: {kind: top_k, branches: 4, k: 2}", "keep: 2, zipf: 1", "sum", ", parameters: g") ==
-          "model.yaml:8: layers.s.router: several of the best: no gate chooses so, and \"g\" has values: leave its "
-          "`parameters` out");
+          "model.yaml:8: layers.s.router: expected a gate without values, as no gate chooses several of the best, "
+          "found \"g\" with values; leave its `parameters` out");
     CHECK(refusal("router: {kind: top_k, branches: 4, capacity: 8}", "keep: 1, zipf: 1", "sum", ", parameters: g")
-              .find("a capacity: no gate chooses so") != std::string::npos);
+              .find("as no gate chooses with a capacity, found \"g\"") != std::string::npos);
     // A sentence, half a token, a dimension that is not there.
     CHECK(refusal("cell: {dims: [0], shape: [1]}, branches: 4") ==
-          "model.yaml:8: layers.s.cell: 4 cells in a batch, but a switch routes each of its 32 samples "
-          "(samples_per_input folds an input)");
-    CHECK(refusal("cell: {dims: [0, 1, 2], shape: [1, 1, 8]}, branches: 4").find("64 cells in a batch") !=
+          "model.yaml:8: layers.s.cell: expected 32 cells in a batch, one for each sample that a switch routes, found "
+          "4; set samples_per_input to make samples of the parts of an input");
+    CHECK(refusal("cell: {dims: [0, 1, 2], shape: [1, 1, 8]}, branches: 4")
+              .find("expected 32 cells in a batch, one for each sample that a switch routes, found 64") !=
           std::string::npos);
-    CHECK(refusal("cell: {dims: [7], shape: [1]}, branches: 4").find("layers.s.cell: cell: dimension 7 of 5") !=
+    CHECK(refusal("cell: {dims: [7], shape: [1]}, branches: 4")
+              .find("cell: expected one of the 5 dimensions of the tensor, from 0 on, found 7") != std::string::npos);
+    CHECK(refusal("branches: 4", "zipf: 1, capacity: 8")
+              .find("capacity: expected a switch that chooses any, as a capacity drops samples, found \"s\"") !=
           std::string::npos);
-    CHECK(refusal("branches: 4", "zipf: 1, capacity: 8").find("capacity: drops samples, but each takes one branch") !=
-          std::string::npos);
-    CHECK(refusal("branches: 4", "zipf: 1, drop: drop").find("drop: expected capacity beside it, found none") !=
+    CHECK(refusal("branches: 4", "zipf: 1, drop: drop").find("drop: expected capacity with it, found none") !=
           std::string::npos);
 }

@@ -113,11 +113,11 @@ TEST_CASE("templates", "[model]") {
     CHECK(graph.operators[7].output() == TensorShape{4, 8, 8});
 
     CHECK(refusal_of(text + "  - {use: pear, with: {i: 0}}\n") ==
-          "model.yaml:9: layers.use: there is no template \"pear\"");
+          "model.yaml:9: layers.use: expected a template of the model, found \"pear\"");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0, from: input}}\n") ==
           "model.yaml:6: layers.a0.out_channels: expected <from> or <i>, found \"<c>\"");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0..1, c: 0..2}}\n") ==
-          "model.yaml:9: layers.with: only one value may be a range");
+          "model.yaml:9: layers.with: expected at most one range, found a second, i");
     CHECK(refusal_of(text + "  - {use: pair, with: {i: 0, c: 8, from: input}, times: 3}\n") ==
           "model.yaml:9: layers.times: expected one of use, with, found times");
 }
@@ -151,8 +151,10 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
         CHECK(refused("name: a b, kind: elementwise") ==
               "model.yaml:5: layers.name: expected letters, digits, '_', '-' and '.', found \"a b\"");
         CHECK(refused("name: a.3, kind: elementwise") ==
-              "model.yaml:5: layers.name: \"a.3\" is reserved for branches of a switch");
-        CHECK(refused("name: input, kind: elementwise") == "model.yaml:5: layers.name: \"input\" is the model's input");
+              "model.yaml:5: layers.name: expected a name without a number after its last dot, as branches of switches "
+              "have it, found \"a.3\"");
+        CHECK(refused("name: input, kind: elementwise") ==
+              "model.yaml:5: layers.name: expected another name than the model's input, found \"input\"");
         CHECK(refused("name: a") == "model.yaml:5: layers.a.kind: expected a value, found nothing");
         CHECK(refused("name: a, kind: conv").find("model.yaml:5: layers.a.kind: expected one of convolution, ") == 0);
         CHECK(refused("name: a, kind: convolution, filter: 3") ==
@@ -162,41 +164,46 @@ TEST_CASE("what a model file gets wrong is named by file, line and key", "[model
         CHECK(refused("name: a, kind: pool, filter: 0") ==
               "model.yaml:5: layers.a.filter: expected a positive integer, found \"0\"");
         CHECK(refused("name: a, kind: pool, filter: [1, 2, 3]") ==
-              "model.yaml:5: layers.a.filter: expected a size, or rows and columns, found another list");
+              "model.yaml:5: layers.a.filter: expected a size, or rows and columns, found 3 numbers");
         CHECK(refused("name: a, kind: elementwise, stride: 2") ==
               "model.yaml:5: layers.a.stride: expected one of from, fused, group, groups, kind, name, parameters, "
               "weight_scale, found stride");
         CHECK(refused("name: a, kind: elementwise, fused: [gelu]") ==
               "model.yaml:5: layers.a.fused: expected bias, norm, relu, sigmoid, softmax, layer_norm, position, {add: "
-              "TENSOR}, {scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found another");
+              "TENSOR}, {scale: TENSOR}, {layer_norm: PARAMETERS} or {position: PARAMETERS}, found \"gelu\"");
         CHECK(refused("name: a, kind: elementwise, fused: [{add: input}, {add: input}]") ==
-              "model.yaml:5: layers.a.fused: at most one add or scale can be fused");
-        CHECK(refused("name: a, kind: elementwise, from: b") == "model.yaml:5: layers.a.from: there is no layer \"b\"");
+              "model.yaml:5: layers.a.fused: expected at most one add or scale, found 2");
+        CHECK(refused("name: a, kind: elementwise, from: b") ==
+              "model.yaml:5: layers.a.from: expected a layer of the model, found \"b\"");
         CHECK(refused("name: a, kind: elementwise, from: [input, input]") ==
-              "model.yaml:5: layers.a.from: expected one tensor, found more");
+              "model.yaml:5: layers.a.from: expected one tensor, found 2");
         CHECK(refused("name: a, kind: merge, from: input") ==
-              "model.yaml:5: layers.a.from: expected two tensors or more, found fewer");
-        CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise}\n  - {name: a, kind: elementwise}\n")) ==
-              "model.yaml:6: layers.a.name: is the name of another layer, in line 5");
+              "model.yaml:5: layers.a.from: expected two tensors or more, found 1");
+        CHECK(
+            refusal_of(with_layers("  - {name: a, kind: elementwise}\n  - {name: a, kind: elementwise}\n")) ==
+            "model.yaml:6: layers.a.name: expected a name of no other layer, found \"a\", that of the layer in line 5");
     }
     SECTION("switches and outputs") {
-        CHECK(refused("name: s, kind: switch, from: input") == "model.yaml:5: layers.s.gate: switch \"s\" has no gate");
+        CHECK(refused("name: s, kind: switch, from: input") ==
+              "model.yaml:5: layers.s.gate: expected the gate of switch \"s\", found none; name a matmul or a "
+              "convolution");
         CHECK(refused("name: s, kind: switch, from: input, gate: g") ==
-              "model.yaml:5: layers.s.gate: there is no layer \"g\"");
+              "model.yaml:5: layers.s.gate: expected a layer of the model, found \"g\"");
         CHECK(refused("name: s, kind: switch, from: input, gate: g, branches: 65") ==
               "model.yaml:5: layers.s.branches: expected 2 to 64, found 65");
         CHECK(refusal_of(with_switch("  - {name: a, kind: elementwise, from: s.2}\n")) ==
-              "model.yaml:9: layers.a.from: switch \"s\" has branches 0 to 1, not \"2\"");
+              "model.yaml:9: layers.a.from: expected a branch of 0 to 1 of switch \"s\", found \"2\"");
         CHECK(refusal_of(with_switch("  - {name: a, kind: elementwise}\n")) ==
-              "model.yaml:9: layers.a.from: \"s\" is a switch: take one of its branches, s.0 to s.1");
+              "model.yaml:9: layers.a.from: expected a result, found the switch \"s\"; take one of its branches, s.0 "
+              "to s.1");
         CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise}\n") + "outputs: [a, a]\n") ==
-              "model.yaml:6: outputs: \"a\" is given twice");
+              "model.yaml:6: outputs: expected each output once, found \"a\" twice");
         CHECK(refusal_of(with_switch("  - {name: drop, kind: sink, from: s.0}\n") + "outputs: [s.1, s.1]\n") ==
-              "model.yaml:10: outputs: \"s.1\" is given twice");
+              "model.yaml:10: outputs: expected each output once, found \"s.1\" twice");
         CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise}\n") + "outputs: input\n") ==
-              "model.yaml:6: outputs: \"input\" is not computed by the model");
+              "model.yaml:6: outputs: expected results of layers, found \"input\", which the host writes");
         CHECK(refusal_of(with_switch("  - {name: drop, kind: sink, from: s.0}\n")) ==
-              "model.yaml:9: outputs: \"drop\" is a sink and has no result");
+              "model.yaml:9: outputs: expected a result, found the sink \"drop\", which has none");
     }
     SECTION("a file that is not there") {
         CHECK_THROWS_WITH(read_model("no/such/model.yaml"),

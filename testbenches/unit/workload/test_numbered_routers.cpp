@@ -150,24 +150,30 @@ TEST_CASE("routers by number that cannot be are refused with one line", "[worklo
     };
     const std::string hash = "router: {kind: hash, branches: 4}", task = "router: {kind: task, branches: 4}";
     CHECK(refusal("gate: a, " + hash) ==
-          "model.yaml:7: layers.s.gate: stands beside a router that chooses by the number of a sample or task, without "
-          "a gate");
-    CHECK(refusal("router: {kind: top_k, branches: 4}") == "model.yaml:7: layers.s.gate: switch \"s\" has no gate");
+          "model.yaml:7: layers.s.gate: expected gate or a router that chooses by the number of a sample or task, "
+          "found both; leave one out");
+    CHECK(refusal("router: {kind: top_k, branches: 4}") ==
+          "model.yaml:7: layers.s.gate: expected the gate of switch \"s\", found none; name a matmul or a convolution");
     CHECK(refusal(hash, ", switches: {s: [0.25, 0.25, 0.25, 0.25]}") ==
-          "model.yaml:13: routing.switches.s: has a router that chooses by number: declare `numbers` or `tasks`");
+          "model.yaml:13: routing.switches.s: expected `numbers` or `tasks` for \"s\", which chooses by number, found "
+          "probabilities");
     CHECK(refusal(hash, ", switches: {s: {zipf: 1}}")
-              .find("routing.switches.s.zipf: is not of \"s\", which chooses by number") != std::string::npos);
-    CHECK(refusal(hash, ", switches: {s: {by: task}}").find("is not what the router of \"s\" says") !=
+              .find("routing.switches.s.zipf: expected `numbers` or `tasks` for \"s\", which chooses by number, found "
+                    "zipf") != std::string::npos);
+    CHECK(refusal(hash, ", switches: {s: {by: task}}").find("expected hash, as the router of \"s\" says, found task") !=
           std::string::npos);
-    CHECK(refusal(hash, ", tasks: {zipf: 1}").find("routing.tasks: no switch chooses by task") != std::string::npos);
+    CHECK(
+        refusal(hash, ", tasks: {zipf: 1}").find("routing.tasks: expected a switch that chooses by task, found none") !=
+        std::string::npos);
     CHECK(refusal(hash, ", numbers: {count: 65537}").find("routing.numbers.count:") != std::string::npos);
-    CHECK(refusal(task, ", tasks: {probability: [1, 0]}").find("has 2 probabilities for the 4 branches") !=
-          std::string::npos);
+    CHECK(refusal(task, ", tasks: {probability: [1, 0]}")
+              .find("expected 4 probabilities, one a branch of switch \"s\", found 2") != std::string::npos);
     CHECK(refusal(task, ", tasks: {count: 4}").find("routing.tasks.count:") != std::string::npos);
 
     std::string nested = numbered_model(hash, "");
     nested.insert(nested.find("  - {name: e0"),
                   "  - {name: t, kind: switch, from: s.0, router: {kind: hash, branches: 2}}\n");
     CHECK(refusal_of(nested) ==
-          "model.yaml:8: layers.t.router: chooses by number and stands on s.0: numbers are of all samples of a batch");
+          "model.yaml:8: layers.t.router: expected a switch on no branch, as it chooses by the numbers of all samples "
+          "of a batch, found it on branch s.0");
 }

@@ -108,34 +108,39 @@ TEST_CASE("a profile that does not fit its model is refused", "[profile]") {
     const std::string b2 = ", \"b2a\": {\"3\": 2}, \"b2b\": {\"3\": 2}}}";
     CHECK(refused(head + "{\"b1\": {\"5\": 2}" + b2).empty());
     CHECK(refused(head + "\n{\"b1\": ") == "profile.json:2: expected JSON, found other text from byte 76 on");
-    CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) == "profile.json: operators.b1: counts 3 micro-batches, not 2");
-    CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) == "profile.json: operators.b1: \"9\" is no dyn_dim of 0 to 8");
+    CHECK(refused(head + "{\"b1\": {\"5\": 3}" + b2) ==
+          "profile.json: operators.b1: expected counts of 2 micro-batches together, found 3");
+    CHECK(refused(head + "{\"b1\": {\"9\": 2}" + b2) ==
+          "profile.json: operators.b1: expected dyn_dims of 0 to 8, found \"9\"");
     CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b3\": {\"5\": 2}" + b2) ==
-          "profile.json: operators.b3: model \"fig6\" has no such operator");
+          "profile.json: operators.b3: expected an operator of model \"fig6\", found \"b3\"");
     CHECK(refused(head + "{\"b1\": {\"5\": 2}, \"b2a\": {\"3\": 2}}}") ==
           "profile.json: operators.b2b: expected a value, found nothing");
     CHECK(refused("{\"batch_samples\": 16, \"unit_samples\": 8, \"batches\": 2, \"operators\": {}}") ==
-          "profile.json: batch_samples: is 16, but the batch of model \"fig6\" has 8 samples");
+          "profile.json: batch_samples: expected 8, the samples of a batch of model \"fig6\", found 16");
     CHECK(refused("{\"batch_samples\": 8, \"unit_samples\": 0, \"batches\": 2, \"operators\": {}}") ==
-          "profile.json: unit_samples: expected an integer of 1 or more, found another value");
+          "profile.json: unit_samples: expected an integer of 1 to 4294967295, found 0");
     const auto by_kernel = [&](const std::string& b1) { return refused(head + "{\"b1\": " + b1 + b2); };
     CHECK(by_kernel("{\"kernels\": {\"8\": 2}}").empty());
-    CHECK(by_kernel("{\"kernels\": {\"4\": 2}}") == "profile.json: operators.b1.kernels: lacks the largest, 8");
+    CHECK(by_kernel("{\"kernels\": {\"4\": 2}}") ==
+          "profile.json: operators.b1.kernels: expected a kernel of 8, the largest, found none");
     CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"4\": 2}}") ==
-          "profile.json: operators.b1.kernels: counts 2 micro-batches, not 4");
+          "profile.json: operators.b1.kernels: expected counts of 4 micro-batches together, found 2");
     CHECK(by_kernel("{\"unit_samples\": 4, \"kernels\": {\"8\": 4}}") ==
-          "profile.json: operators.b1.kernels: \"8\" is no dyn_dim of 0 to 4");
+          "profile.json: operators.b1.kernels: expected dyn_dims of 0 to 4, found \"8\"");
     CHECK(by_kernel("{\"unit_samples\": 16, \"kernels\": {\"16\": 2}}") ==
-          "profile.json: operators.b1.unit_samples: a batch has 8");
+          "profile.json: operators.b1.unit_samples: expected at most 8, the samples of a batch, found 16");
     CHECK(by_kernel("{\"unit_samples\": 0, \"kernels\": {\"8\": 2}}") ==
-          "profile.json: operators.b1.unit_samples: expected an integer of 1 or more, found another value");
+          "profile.json: operators.b1.unit_samples: expected an integer of 1 to 4294967295, found 0");
     CHECK(by_kernel("{\"kernels\": {\"8\": 2}, \"5\": 1}") ==
-          "profile.json: operators.b1.5: expected a known key, found an unknown one");
+          "profile.json: operators.b1.5: expected one of kernels, unit_samples, found 5");
     CHECK(by_kernel("{\"kernels\": [8]}") ==
-          "profile.json: operators.b1.kernels: expected an object of dyn_dim to count, found another value");
+          "profile.json: operators.b1.kernels: expected an object of dyn_dim to count, found a list of 1");
     CHECK(refused(head + "{\"stem\": {\"kernels\": {\"8\": 2}}, \"b1\": {\"5\": 2}" + b2) ==
-          "profile.json: operators.stem: stands on no branch: its kernel says nothing");
-    CHECK(refused("{\"samples\": 8}") == "profile.json: samples: expected a known key, found an unknown one");
+          "profile.json: operators.stem: expected counts of dyn_dims for an operator on no branch, found counts of "
+          "kernels");
+    CHECK(refused("{\"samples\": 8}") ==
+          "profile.json: samples: expected one of batch_samples, unit_samples, batches, operators, found samples");
 }
 
 TEST_CASE("moved load counts the multiply-accumulates that are expected elsewhere", "[profile]") {

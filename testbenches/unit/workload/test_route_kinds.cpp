@@ -277,19 +277,19 @@ TEST_CASE("what is declared of a switch must suit it", "[routing]") {
     CHECK(refused("  input: {correlation: 0.5}\n  zipf: 1\n", one).empty());
 
     CHECK(refused("  zipf: 1\n", any) ==
-          "model.yaml:11: routing.zipf: expected keep beside it at \"s\", which chooses any, found none");
+          "model.yaml:11: routing.zipf: expected keep with it at \"s\", which chooses any, found none");
     CHECK(refused("  keep: 1\n  zipf: 1\n", one) ==
           "model.yaml:11: routing.keep: expected a switch that chooses any, found \"s\"");
     CHECK(refused("  keep: 3\n  zipf: 1\n", any) == "model.yaml:11: routing.keep: expected 1 to 2, found 3");
     CHECK(refused("  keep: 1\n  probability: [0.75, 0.75]\n", any) ==
-          "model.yaml:12: routing.probability: adds up to 1.5, but keep is 1");
+          "model.yaml:12: routing.probability: expected a sum of 1, as keep is, found 1.5");
     CHECK(refused("  zipf: 1\n  probability: [0.5, 0.5]\n", one) ==
-          "model.yaml:11: routing.zipf: stands beside probability: one of them is enough");
+          "model.yaml:11: routing.zipf: expected zipf or probability, found both; leave one out");
     CHECK(refused("  patience: 4\n", one) == "model.yaml:11: routing.agreement: expected a value, found nothing");
     CHECK(refused("  agreement: 0.5\n  zipf: 1\n", one) ==
-          "model.yaml:11: routing.agreement: expected patience beside it, found none");
+          "model.yaml:11: routing.agreement: expected patience with it, found none");
     CHECK(refused("  patience: 4\n  agreement: 0.5\n  zipf: 1\n", one) ==
-          "model.yaml:11: routing.patience: expected no other key than agreement beside it, found one");
+          "model.yaml:11: routing.patience: expected patience or zipf, found both; leave one out");
     CHECK(refused("  patience: 4\n  agreement: 0.5\n", any) ==
           "model.yaml:11: routing.patience: expected a switch that chooses one of two branches, go on or leave, found "
           "\"s\"");

@@ -61,7 +61,7 @@ TEST_CASE("an operator on a group of the channels", "[shapes]") {
 
     const auto refused = [](const std::string& layer) { return refusal_of(with_layers("  - {" + layer + "}\n")); };
     CHECK(refused("name: a, kind: elementwise, group: 0, groups: 3") ==
-          "model.yaml:5: layers.a.groups: 16 channels cannot be cut into 3 groups");
+          "model.yaml:5: layers.a.groups: expected a divisor of 16 channels, found 3 groups");
     CHECK(refused("name: a, kind: elementwise, group: 4, groups: 4") ==
           "model.yaml:5: layers.a.group: expected 0 to 3, found 4");
     CHECK(refused("name: a, kind: elementwise, groups: 4") ==
@@ -76,7 +76,7 @@ TEST_CASE("heads of an attention", "[shapes]") {
     CHECK(attention.output() == TensorShape{16, 5, 1});
     CHECK(attention.macs_per_sample == 2 * 5 * 5 * 16);
     CHECK(refusal_of(tokens + "  - {name: a, kind: attention, heads: 3}\n") ==
-          "model.yaml:5: layers.a.heads: 16 channels cannot be cut into 3 heads");
+          "model.yaml:5: layers.a.heads: expected a divisor of 16 channels, found 3 heads");
 }
 
 TEST_CASE("dynamic sizes go from switch to merge, also nested", "[shapes]") {
@@ -114,9 +114,9 @@ TEST_CASE("folding puts patches or tokens into the batch", "[shapes]") {
 TEST_CASE("shapes that do not fit are refused", "[shapes]") {
     const auto refused = [](const std::string& layer) { return refusal_of(with_layers("  - {" + layer + "}\n")); };
     CHECK(refused("name: a, kind: pool, filter: 9") ==
-          "model.yaml:5: layers.a.filter: a filter of 9 does not fit an input of 8 with a pad of 0");
+          "model.yaml:5: layers.a.filter: expected a filter of at most 8 for an input of 8 with a pad of 0, found 9");
     CHECK(refused("name: a, kind: pool, filter: 2, pad: 2") ==
-          "model.yaml:5: layers.a.pad: a pad of 2 is not smaller than the filter of 2");
+          "model.yaml:5: layers.a.pad: expected a pad below the filter of 2, found 2");
     CHECK(refused("name: a, kind: matmul, out_channels: 4") ==
           "model.yaml:5: layers.a.from: expected for a matmul an input of channels x tokens x 1, found 16x8x8; pool "
           "it, or use a convolution");
@@ -125,5 +125,6 @@ TEST_CASE("shapes that do not fit are refused", "[shapes]") {
           "found 16");
     CHECK(refusal_of(with_layers("  - {name: p, kind: pool, filter: 2}\n"
                                  "  - {name: a, kind: elementwise, fused: [{add: input}]}\n")) ==
-          "model.yaml:6: layers.a.fused: adds \"input\" of 16x8x8 to a result of 16x7x7");
+          "model.yaml:6: layers.a.fused: expected an addend of 16x7x7, the shape of the result, found \"input\" of "
+          "16x8x8");
 }

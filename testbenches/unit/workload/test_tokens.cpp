@@ -54,7 +54,8 @@ TEST_CASE("layers over the samples of an input", "[tokens]") {
     CHECK(graph.same_for_input() == std::vector<bool>{false, true, true, false});
 
     CHECK(refusal_of(with_layers("  - {name: m, kind: pool, over: input}\n")) ==
-          "model.yaml:5: layers.m.over: joins the samples of an input, of which samples_per_input declares only one");
+          "model.yaml:5: layers.m.over: expected samples_per_input of 2 or more for a layer that joins the samples of "
+          "an input, found 1");
     CHECK(refusal_of(folded("  - {name: m, kind: pool, over: input, filter: 2}\n")) ==
           "model.yaml:6: layers.m.filter: expected one of from, fused, groups, kind, name, over, parameters, pooling, "
           "weight_scale, found filter");
@@ -65,8 +66,8 @@ TEST_CASE("layers over the samples of an input", "[tokens]") {
           "model.yaml:6: layers.a.over: expected samples of one token for an attention over the samples of an input, "
           "found 48x2x1");
     CHECK(refusal_of(routed("  - {name: a, kind: attention, from: s.0, over: input}\n")) ==
-          "model.yaml:9: layers.a.over: operator \"a\" joins the samples of an input, so all of them must be there: it "
-          "stands on s.0");
+          "model.yaml:9: layers.a.over: expected operator \"a\" on no branch, as it joins all samples of an input, "
+          "found it on branch s.0");
 }
 
 TEST_CASE("steps across channels, positions and factors", "[tokens]") {
@@ -102,10 +103,10 @@ TEST_CASE("steps across channels, positions and factors", "[tokens]") {
         return refusal_of(tokens + "  - {name: a, kind: elementwise, fused: [" + fused + "]}\n");
     };
     CHECK(refused("layer_norm, softmax") ==
-          "model.yaml:5: layers.a.fused: at most one layer_norm or softmax can be fused");
-    CHECK(refused("position, position") == "model.yaml:5: layers.a.fused: at most one position can be fused");
+          "model.yaml:5: layers.a.fused: expected at most one layer_norm or softmax, found 2");
+    CHECK(refused("position, position") == "model.yaml:5: layers.a.fused: expected at most one position, found 2");
     CHECK(refused("{add: input}, {scale: input}") ==
-          "model.yaml:5: layers.a.fused: at most one add or scale can be fused");
+          "model.yaml:5: layers.a.fused: expected at most one add or scale, found 2");
     CHECK(refused("{layer_norm: ''}") == "model.yaml:5: layers.a.fused: expected a value, found nothing");
     CHECK(refused("{scale: input}") ==
           "model.yaml:5: layers.a.fused: expected a scale of channels x 1 x 1 that an operator computes, found "
@@ -113,11 +114,13 @@ TEST_CASE("steps across channels, positions and factors", "[tokens]") {
     CHECK(refusal_of(with_layers("  - {name: a, kind: elementwise, fused: [position]}\n")) ==
           "model.yaml:5: layers.a.fused: expected channels x tokens x 1 for a position, found 16x8x8");
     CHECK(refusal_of(routed("  - {name: a, kind: merge, from: [s.0, s.1], fused: [{scale: router}]}\n")) ==
-          "model.yaml:9: layers.a.fused: a merge takes no scale: scale its result in a layer of its own");
+          "model.yaml:9: layers.a.fused: expected no scale at a merge, found one; scale its result in a layer of its "
+          "own");
     CHECK(refusal_of(routed("  - {name: a, kind: elementwise, from: s.0, fused: [{scale: router}]}\n"))
-              .find("model.yaml:9: layers.a.fused: operator \"a\" would have two dyn_dims") == 0);
+              .find("model.yaml:9: layers.a.fused: expected inputs with one dyn_dim, found ") == 0);
     CHECK(refusal_of(tokens + "  - {name: a, kind: matmul, out_channels: 16, heads: 4}\n") ==
-          "model.yaml:5: layers.a.heads: 16 channels are not queries, keys and values of 4 heads");
+          "model.yaml:5: layers.a.heads: expected a multiple of 12 channels, queries, keys and values of 4 heads, "
+          "found 16");
 }
 
 TEST_CASE("a router behind a softmax decides by its logits", "[tokens][gates]") {
@@ -156,14 +159,15 @@ TEST_CASE("exits with patience follow one another", "[tokens][gates]") {
                           keys + "}\n  - {name: left, kind: sink, from: e.0}\n");
     };
     CHECK(refused("patience: 2") ==
-          "model.yaml:6: layers.e.patience: expected a gate with an output a label, found \"g\", which has one");
+          "model.yaml:6: layers.e.patience: expected a gate of two outputs or more, one a label, found \"g\", which "
+          "has one");
     CHECK(refused("patience: 2, branches: 3") ==
           "model.yaml:6: layers.e.patience: expected a switch that chooses one of two branches, go on or leave, found "
-          "another");
+          "one of 3");
     CHECK(refused("patience: 2, choose: any") ==
           "model.yaml:6: layers.e.patience: expected a switch that chooses one of two branches, go on or leave, found "
-          "another");
+          "any of 2");
     CHECK(refused("patience: 2, threshold: 1") ==
-          "model.yaml:6: layers.e.threshold: stands beside patience, which compares labels");
+          "model.yaml:6: layers.e.threshold: expected threshold or patience, found both; leave one out");
     CHECK(refused("patience: 0") == "model.yaml:6: layers.e.patience: expected 1 to 1000, found 0");
 }
