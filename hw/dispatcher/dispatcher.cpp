@@ -28,7 +28,8 @@ KernelDispatcher::KernelDispatcher(sc_core::sc_module_name name, const Config& c
 
 void KernelDispatcher::transport_dispatch(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     auto* request = payload.get_extension<DispatchExtension>();
-    if (request == nullptr) return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "a dispatch without a request");
+    if (request == nullptr)
+        return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "expected a dispatch with a request, found none");
     ++stats_.dispatches;
     begin_ = delay;
     request->kernel = -1;
@@ -50,8 +51,8 @@ void KernelDispatcher::read_kernel(std::uint32_t index, KernelBytes& bytes, sc_c
     fetch_.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
     scratchpad->b_transport(fetch_, delay);
     if (fetch_.is_response_error())
-        throw std::runtime_error(
-            fmt::format("kernel {} cannot be read: scratchpad answers {}", index, fetch_.get_response_string()));
+        throw std::runtime_error(fmt::format("kernel {}: expected to read it from the scratchpad, found {}", index,
+                                             fetch_.get_response_string()));
 }
 
 void KernelDispatcher::issue(const Command& command, DispatchExtension& request, sc_core::sc_time& delay) {
@@ -78,7 +79,8 @@ void KernelDispatcher::issue(const Command& command, DispatchExtension& request,
     ::tlm::tlm_generic_payload& payload = work_.fresh();
     pe_array->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw std::runtime_error(fmt::format("kernel {} has a block that the PE array refuses", request.kernel));
+        throw std::runtime_error(fmt::format("kernel {}: expected blocks that the PE array takes, found {}",
+                                             request.kernel, payload.get_response_string()));
     request.macs += work_->macs;
 }
 
@@ -95,34 +97,40 @@ void KernelDispatcher::send(bool multicast, DispatchExtension& request, sc_core:
     network_interface->b_transport(payload, delay);
     send_->index_list.reset();
     if (payload.is_response_error())
-        throw std::runtime_error(fmt::format("network interface refuses to send operator {}", request.operator_index));
+        throw std::runtime_error(fmt::format("operator {}: expected the network interface to send it, found {}",
+                                             request.operator_index, payload.get_response_string()));
 }
 
 std::string KernelDispatcher::range_error(std::size_t begin, std::size_t end, std::size_t kernels) {
-    return fmt::format("kernels [{}, {}) of a store that holds {}", begin, end, kernels);
+    return fmt::format("expected kernels of a store that holds {}, found kernels [{}, {})", kernels, begin, end);
 }
 
 std::string KernelDispatcher::order_error(std::size_t begin, std::size_t end) {
-    return fmt::format("kernels [{}, {}) are not sorted by dyn_dim", begin, end);
+    return fmt::format("expected kernels with rising dyn_dim, found kernels [{}, {}) that are not sorted", begin, end);
 }
 
 std::string KernelDispatcher::fit_error(const DispatchExtension& request, std::uint32_t largest) {
-    return fmt::format("no kernel of operator {} is large enough for dyn_dim {}; the largest is {}",
-                       request.operator_index, request.selected_by(), largest);
+    return fmt::format("operator {}: expected a dyn_dim of at most {}, that of its largest kernel, found {}",
+                       request.operator_index, largest, request.selected_by());
 }
 
 std::string KernelDispatcher::changed_error(std::uint32_t index) {
-    return fmt::format("kernel {} has changed since the dispatcher was configured", index);
+    return fmt::format("kernel {}: expected the kernel of the last configuration, found a changed one; configure again",
+                       index);
 }
 
 void KernelDispatcher::transport_configure(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     std::uint32_t count = kernels();
     if (payload.get_address() != 0)
-        return refuse(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "configure has one register, at address 0");
+        return refuse(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                      fmt::format("configure: expected address 0, found {:#x}", payload.get_address()));
     if (payload.get_byte_enable_ptr() != nullptr)
-        return refuse(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, "configure takes no byte enables");
+        return refuse(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
+                      fmt::format("configure: expected no byte enables, found {}", payload.get_byte_enable_length()));
     if (payload.get_data_length() != sizeof count || payload.get_streaming_width() < sizeof count)
-        return refuse(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "configure takes 32 bits at a time");
+        return refuse(payload, ::tlm::TLM_BURST_ERROR_RESPONSE,
+                      fmt::format("configure: expected {} bytes and as wide a stream, found {} bytes and a width of {}",
+                                  sizeof count, payload.get_data_length(), payload.get_streaming_width()));
     if (payload.is_read()) {
         std::memcpy(payload.get_data_ptr(), &count, sizeof count);
     } else if (payload.is_write()) {
@@ -136,7 +144,8 @@ void KernelDispatcher::transport_configure(::tlm::tlm_generic_payload& payload, 
         }
         stats_.kernels_selected.assign(count, 0);
     } else {
-        return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "configure is neither read nor written");
+        return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE,
+                      "configure: expected a read or a write, found TLM_IGNORE_COMMAND");
     }
     payload.set_response_status(::tlm::TLM_OK_RESPONSE);
 }

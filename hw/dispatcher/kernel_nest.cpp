@@ -58,19 +58,19 @@ Box box_of(const Kernel& kernel, unsigned rank, std::uint32_t dyn_dim) {
 const char* text(NestFault fault) {
     switch (fault) {
         case NestFault::units:
-            return "iterates over units that are no equal parts of n";
+            return "expected units that are equal parts of n, found other units";
         case NestFault::tiles:
-            return "spreads q, c, r or s over tiles";
+            return "expected q, c, r and s on one tile, found one of them on several";
         case NestFault::pes:
-            return "spreads c, r or s over PEs";
+            return "expected c, r and s on one PE, found one of them on several";
         case NestFault::reduction:
-            return "does not cover c, r or s of its operator";
+            return "expected loops over all of c, r and s of its operator, found shorter ones";
         case NestFault::rows:
-            return "has blocks of more than 65535 rows";
+            return "expected blocks of at most 65535 rows, found larger ones";
         case NestFault::uncovered:
-            return "does not cover its operator";
+            return "expected loops over all outputs of its operator, found shorter ones";
         case NestFault::too_long:
-            return "reduces more than 2^32 products";
+            return "expected a reduction of at most 4294967295 products, found a longer one";
     }
     return "";
 }

@@ -39,7 +39,7 @@ void ModelDispatcher::execute(DispatchExtension& request, sc_core::sc_time& dela
         try {
             run(directory_[index].kernel, request, delay);
         } catch (const std::domain_error& error) {
-            throw std::runtime_error(fmt::format("kernel {} {}", index, error.what()));
+            throw std::runtime_error(fmt::format("kernel {}: {}", index, error.what()));
         }
         stats_.blocks_issued += request.blocks_issued;
         stats_.blocks_skipped += request.blocks_skipped;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
@@ -20,8 +22,12 @@ ValueAddresses::ValueAddresses(const Kernel& kernel, const KernelNest& nest, con
     : nest_(nest), values_(values), weight_offset_(weight_offset) {
     const OperatorShape& shape = values.shape;
     if (kernel.size(Dim::k) != shape.out_channels || kernel.size(Dim::p) != shape.out_rows ||
-        kernel.size(Dim::q) != shape.out_columns || values.sources.empty())
-        throw std::domain_error("is not one of its operator's");
+        kernel.size(Dim::q) != shape.out_columns)
+        throw std::domain_error(
+            fmt::format("expected a result of its operator's {} channels, {} rows and {} columns, found {}, {} and {}",
+                        shape.out_channels, shape.out_rows, shape.out_columns, kernel.size(Dim::k), kernel.size(Dim::p),
+                        kernel.size(Dim::q)));
+    if (values.sources.empty()) throw std::domain_error("expected a source or more of its operator, found none");
     const Box& box = nest.box();
     input_ = input_box(shape, box);
     for (unsigned axis = 0; axis < kAxes.size(); ++axis) reg_[axis] = kernel.loop(Level::reg, kAxes[axis]).block;
@@ -72,11 +78,14 @@ void ValueAddresses::make_steps(const Kernel& kernel, const OperatorValues& valu
         // Each step is a source, or the only step is the source that has the sample.
         const std::int32_t sample_bytes = sample_bytes_ * operand_scale();
         if (rows * columns != 1 || (channels != 1 && channels != values.sources.size()))
-            throw std::domain_error("reduces neither one source nor all of them");
+            throw std::domain_error(fmt::format(
+                "expected a reduction of one source or of all {}, found one of {} channels, {} rows and {} columns",
+                values.sources.size(), channels, rows, columns));
         kernel_.steps.resize(channels);
         for (const OperatorValues::Source& source : values.sources) {
             if (!source.present.empty() && source.present.size() < nest_.box().n1)
-                throw std::domain_error("has more samples than its sources know of");
+                throw std::domain_error(fmt::format("expected at most the {} samples of its sources, found {}",
+                                                    source.present.size(), nest_.box().n1));
             std::vector<std::int32_t>& places = samples_.emplace_back();
             std::int32_t place = 0;
             for (std::uint32_t n = 0; n < size_[kN]; ++n) {

@@ -42,8 +42,8 @@ void DotProductArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::
     const sched::ArrayMapping mapping = map_to_array(work->layer, config_.shape());
     try {
         if (work->unit.kernels == 0 || work->unit.kernels > mapping.kernels_per_tile)
-            throw std::runtime_error(fmt::format("a unit of {} kernels on an array that takes {}", work->unit.kernels,
-                                                 mapping.kernels_per_tile));
+            throw std::runtime_error(fmt::format("expected a unit of 1 to {} kernels, found {}",
+                                                 mapping.kernels_per_tile, work->unit.kernels));
         Operands operands;
         if (work->has_values) operands = fetch(*work);
         if (core_) {
@@ -83,7 +83,8 @@ std::vector<std::uint8_t> DotProductArray::read(Socket& socket, std::uint64_t ad
     sc_core::sc_time delay;
     socket->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw std::runtime_error(fmt::format("{} refuses to read {} bytes at {:#x}", socket.name(), bytes, address));
+        throw std::runtime_error(fmt::format("{}: expected to read {} bytes at {:#x}, found {}", socket.name(), bytes,
+                                             address, payload.get_response_string()));
     return data;
 }
 
@@ -97,8 +98,8 @@ void DotProductArray::write(Socket& socket, std::uint64_t address, std::vector<s
     sc_core::sc_time delay;
     socket->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw std::runtime_error(
-            fmt::format("{} refuses to write {} bytes at {:#x}", socket.name(), bytes.size(), address));
+        throw std::runtime_error(fmt::format("{}: expected to write {} bytes at {:#x}, found {}", socket.name(),
+                                             bytes.size(), address, payload.get_response_string()));
 }
 
 DotProductArray::Operands DotProductArray::fetch(const DotProductWorkExtension& work) {
@@ -232,8 +233,9 @@ void DotProductArray::step_lines(const DotProductWorkExtension& work, const Oper
                 ? operands.input[(channel * operands.rows + first + row) * operands.columns + layer.padding() + column]
                 : std::int8_t{0};
         if (line.step(pixel, window.data()) != is_window)
-            throw RtlFault(fmt::format("valid of line buffer {}: pixel {}: {} a window{}", channel - begin, at.pixel,
-                                       is_window ? "does not give" : "gives", line.evidence()));
+            throw RtlFault(fmt::format("valid of line buffer {}: pixel {}: expected {}, found {}{}", channel - begin,
+                                       at.pixel, is_window ? "a window" : "no window", is_window ? "none" : "one",
+                                       line.evidence()));
         for (std::uint32_t tap = 0; is_window && tap < layer.window(); ++tap) {
             const std::uint32_t slice = channel * slices + tap / kEngineInputs;
             if (slice / config_.columns == at.pass)
@@ -278,7 +280,7 @@ std::uint64_t DotProductArray::step_through(const DotProductWorkExtension& work,
     for (std::uint64_t i = 0; i <= array_latency_cycles(config_.shape()); ++i) step();
     for (const std::size_t sums : next)
         if (sums != mapping.passes * positions)
-            throw RtlFault(fmt::format("valid: a row gave {} sums instead of {}{}", sums, mapping.passes * positions,
+            throw RtlFault(fmt::format("valid: expected {} sums of a row, found {}{}", mapping.passes * positions, sums,
                                        core_->evidence()));
     return cycles;
 }

@@ -77,9 +77,9 @@ void CommandProcessor::define_registers() {
         });
         add(reg::kPackets, "PACKETS", Access::rw, kAll, "of the ring").on_write([this, q](auto now, auto) {
             const Queue& changed = *queues_[q];
-            if ((now & (now - 1)) != 0) fail(q, fmt::format("PACKETS: {} is no power of two", now));
+            if ((now & (now - 1)) != 0) fail(q, fmt::format("PACKETS: expected a power of two, found {}", now));
             if (changed.read != changed.written)
-                fail(q, fmt::format("PACKETS: {} packets of the ring are not taken; wait until READ_INDEX is {}",
+                fail(q, fmt::format("PACKETS: expected an empty ring, found {} packets; wait until READ_INDEX is {}",
                                     changed.written - changed.read, changed.written));
             queues_[q]->packets = now;
         });
@@ -109,9 +109,10 @@ unsigned CommandProcessor::debug_registers(::tlm::tlm_generic_payload& payload) 
 void CommandProcessor::ring(unsigned q, std::uint32_t index) {
     Queue& queue = *queues_[q];
     if (index - queue.read > queue.packets)
-        fail(q,
-             fmt::format("WRITE_INDEX {}: {} packets beyond READ_INDEX, the ring has {}; wait until READ_INDEX is {}",
-                         index, index - queue.read, queue.packets, index - queue.packets));
+        fail(q, fmt::format(
+                    "WRITE_INDEX {}: expected at most the {} packets of the ring beyond READ_INDEX, found {}; wait "
+                    "until READ_INDEX is {}",
+                    index, queue.packets, index - queue.read, index - queue.packets));
     queue.written = index;
     ++stats_.doorbells;
     queue.doorbell.notify(sc_core::SC_ZERO_TIME);
@@ -128,8 +129,8 @@ void CommandProcessor::access(bool write, std::uint64_t address, void* data, uns
     memory->b_transport(payload, delay);
     wait(delay);
     if (payload.is_response_error())
-        throw ModelError(
-            *this, fmt::format("{}: device memory answers {} at {:#x}", what, payload.get_response_string(), address));
+        throw ModelError(*this, fmt::format("{}: expected device memory at {:#x}, found {}", what, address,
+                                            payload.get_response_string()));
 }
 
 GpuPacket CommandProcessor::fetch(unsigned q) {
@@ -301,8 +302,9 @@ std::uint64_t CommandProcessor::debug_word(std::uint64_t address) const {
     ::tlm::tlm_generic_payload payload;
     set_access(payload, false, address, &word, sizeof word);
     auto& port = const_cast<CommandProcessor*>(this)->memory;  // a debug access changes nothing
-    if (port->transport_dbg(payload) != sizeof word)
-        throw ModelError(*this, fmt::format("event {:#x}: device memory does not answer", address));
+    if (const unsigned bytes = port->transport_dbg(payload); bytes != sizeof word)
+        throw ModelError(*this, fmt::format("event {:#x}: expected {} bytes of device memory, found {}", address,
+                                            sizeof word, bytes));
     return word;
 }
 

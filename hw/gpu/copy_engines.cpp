@@ -75,7 +75,9 @@ void CopyEngines::run(unsigned engine) {
         set_access(payload, true, copied.handle, &tag, sizeof tag);
         sc_core::sc_time delay;
         completions->b_transport(payload, delay);
-        if (payload.is_response_error()) throw ModelError(*this, "nobody takes the completion of a copy");
+        if (payload.is_response_error())
+            throw ModelError(*this, fmt::format("copy {}: expected its completion to be taken, found {}", tag,
+                                                payload.get_response_string()));
     }
 }
 
@@ -88,8 +90,8 @@ void CopyEngines::access(Memory& memory, bool write, std::uint64_t address, std:
     wait(delay);
     if (payload.is_response_error())
         throw ModelError(
-            *this, fmt::format("copy {}: {} memory answers {} at {:#x}", packet.tag,
-                               &memory == &host_memory ? "host" : "device", payload.get_response_string(), address));
+            *this, fmt::format("copy {}: expected {} memory at {:#x}, found {}", packet.tag,
+                               &memory == &host_memory ? "host" : "device", address, payload.get_response_string()));
 }
 
 void CopyEngines::copy(const GpuPacket& packet) {

@@ -60,7 +60,7 @@ void CtaScheduler::release(std::uint64_t tag) {
     for (const auto* there : {&running_, &waiting_})
         for (const std::shared_ptr<Kernel>& one : *there)
             if (one->held && one->launch->packet.tag == tag) kernel = one;
-    if (!kernel) throw ModelError(*this, fmt::format("no kernel with tag {} is held", tag));
+    if (!kernel) throw ModelError(*this, fmt::format("expected the tag of a kernel that is held, found {}", tag));
     kernel->held = false;
     const auto done = std::exchange(kernel->done_ctas, {});
     for (const auto& [multiprocessor, count] : done) leave(kernel, multiprocessor, count);
@@ -112,7 +112,9 @@ std::shared_ptr<KernelLaunch> CtaScheduler::fetch(const GpuPacket& packet, unsig
 
 void CtaScheduler::take_kernel(int source, ::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     if (!payload.is_write() || payload.get_data_length() != kGpuPacketBytes || payload.get_byte_enable_ptr()) {
-        refuse(payload, "a kernel is a write of one packet");
+        refuse(payload, fmt::format("expected a write of one packet of {} bytes, found a {} of {} bytes{}",
+                                    kGpuPacketBytes, payload.is_write() ? "write" : "read", payload.get_data_length(),
+                                    payload.get_byte_enable_ptr() ? " with byte enables" : ""));
         return;
     }
     GpuPacketBytes bytes{};
@@ -134,8 +136,8 @@ void CtaScheduler::take_kernel(int source, ::tlm::tlm_generic_payload& payload, 
     delay = sc_core::SC_ZERO_TIME;
     const std::shared_ptr<KernelLaunch> launch = fetch(packet, static_cast<unsigned>(source), payload.get_address());
     if (launch == nullptr) {
-        refuse(payload, fmt::format("kernel {}: segments_address {:#x}: memory does not answer", packet.tag,
-                                    packet.segments_address));
+        refuse(payload, fmt::format("kernel {}: segments_address: expected memory of {} segments, found none at {:#x}",
+                                    packet.tag, packet.segments(), packet.segments_address));
         return;
     }
     if (resident_ >= config_.max_kernels) ++stats_.waits;
@@ -230,7 +232,9 @@ void CtaScheduler::send(const Kernel& kernel, unsigned multiprocessor, std::uint
     const BorrowedExtension shown(payload, extension);
     sc_core::sc_time delay;
     start->b_transport(payload, delay);
-    if (payload.is_response_error()) throw ModelError(*this, "the multiprocessors take no CTAs");
+    if (payload.is_response_error())
+        throw ModelError(*this, fmt::format("kernel {}: expected the multiprocessors to take CTAs, found {}",
+                                            kernel.launch->packet.tag, payload.get_response_string()));
 }
 
 void CtaScheduler::complete() {
@@ -254,8 +258,9 @@ void CtaScheduler::complete() {
             sc_core::sc_time delay;
             completions[launch.source]->b_transport(payload, delay);
             if (payload.is_response_error())
-                throw ModelError(
-                    *this, fmt::format("source {} does not take the completion of kernel {}", launch.source, tag));
+                throw ModelError(*this,
+                                 fmt::format("source {}: expected the completion of kernel {} to be taken, found {}",
+                                             launch.source, tag, payload.get_response_string()));
         }
         wait(ends_.event());
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/gpu/gpu.h"
 
+#include <fmt/format.h>
+
 namespace switchyard::hw {
 
 /// Two ways in, one out, in no time.
@@ -70,9 +72,10 @@ std::string validation_error(const Gpu::Config& config) {
     std::string message = validation_error(config.multiprocessors);
     if (!message.empty()) return message;
     const unsigned block = config.memory.l2_block_bytes;
-    if ((block & (block - 1)) != 0) return "l2_block_bytes: no power of two";
+    if ((block & (block - 1)) != 0) return fmt::format("l2_block_bytes: expected a power of two, found {}", block);
     if (config.memory.memory_latency_ns < config.memory.l2_latency_ns)
-        return "memory_latency_ns: less than l2_latency_ns";
+        return fmt::format("memory_latency_ns: expected at least l2_latency_ns, {}, found {}",
+                           config.memory.l2_latency_ns, config.memory.memory_latency_ns);
     return "";
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/gpu/cta_multiprocessors.h"
 #include "switchyard/hw/gpu/warp_multiprocessors.h"
 #include "switchyard/sw_scheduler/base/config_check.h"
@@ -69,7 +71,9 @@ void Multiprocessors::finish(const std::shared_ptr<const KernelLaunch>& kernel, 
     const BorrowedExtension shown(payload, extension);
     sc_core::sc_time delay;
     finished->b_transport(payload, delay);
-    if (payload.is_response_error()) throw ModelError(*this, "nobody takes finished CTAs");
+    if (payload.is_response_error())
+        throw ModelError(*this,
+                         fmt::format("expected finished CTAs to be taken, found {}", payload.get_response_string()));
 }
 
 void Multiprocessors::count_resident() {

@@ -67,7 +67,7 @@ std::uint32_t resident_ctas(const MultiprocessorConfig& config, const GpuPacket&
 std::string fit_error(const MultiprocessorConfig& config, const GpuPacket& kernel) {
     const CtaResources one = cta_resources(config, kernel);
     const auto message = [](const char* key, std::uint32_t taken, std::uint32_t limit) {
-        return fmt::format("{}: a CTA takes {}, an SM has {}", key, taken, limit);
+        return fmt::format("{}: expected at most {} in a CTA, as an SM has, found {}", key, limit, taken);
     };
     if (one.warps > config.max_warps) return message("block", one.warps * 32, config.max_warps * 32);
     if (one.registers > config.registers) return message("registers", one.registers, config.registers);
@@ -76,8 +76,12 @@ std::string fit_error(const MultiprocessorConfig& config, const GpuPacket& kerne
 }
 
 std::string validation_error(const MultiprocessorConfig& config) {
-    if (config.max_warps < config.partitions) return "max_warps: fewer than partitions";
-    if (config.shared_bytes < config.reserved_shared_bytes) return "shared_bytes: less than reserved_shared_bytes";
+    if (config.max_warps < config.partitions)
+        return fmt::format("max_warps: expected at least partitions, {}, found {}", config.partitions,
+                           config.max_warps);
+    if (config.shared_bytes < config.reserved_shared_bytes)
+        return fmt::format("shared_bytes: expected at least reserved_shared_bytes, {}, found {}",
+                           config.reserved_shared_bytes, config.shared_bytes);
     return "";
 }
 

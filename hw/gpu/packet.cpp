@@ -74,7 +74,7 @@ GpuPacket decode_gpu_packet(const GpuPacketBytes& bytes) {
     std::uint16_t half = 0;
     std::uint32_t word = 0;
     reader.enumeration(packet.kind, GpuPacket::Kind::copy);
-    if (static_cast<std::uint8_t>(packet.kind) == 0) reader.fail("kind 0 is no packet");
+    if (static_cast<std::uint8_t>(packet.kind) == 0) reader.fail("expected the kind of a packet, found 0");
     reader(flags, half, word, packet.tag, packet.event_address, packet.event_value);
     packet.in_order = (flags & kInOrder) != 0;
     packet.interrupt = (flags & kInterrupt) != 0;
@@ -87,23 +87,24 @@ GpuPacket decode_gpu_packet(const GpuPacketBytes& bytes) {
 std::string validation_error(const GpuPacket& packet) {
     using Kind = GpuPacket::Kind;
     if (packet.kind == Kind::kernel) {
-        if (packet.ctas() == 0) return "grid: no CTAs";
+        if (packet.ctas() == 0) return "grid: expected at least 1 CTA, found 0";
         // Each dimension by itself, so that the product cannot wrap.
         for (const std::uint32_t threads : packet.block)
             if (threads == 0 || threads > sched::kMaxThreadsPerCta)
-                return fmt::format("block: {} threads in a dimension, 1 to {}", threads, sched::kMaxThreadsPerCta);
+                return fmt::format("block: expected 1 to {} threads in a dimension, found {}", sched::kMaxThreadsPerCta,
+                                   threads);
         if (packet.threads_per_cta() > sched::kMaxThreadsPerCta)
-            return fmt::format("block: {} threads, a CTA has {} at most", packet.threads_per_cta(),
-                               sched::kMaxThreadsPerCta);
+            return fmt::format("block: expected at most {} threads, found {}", sched::kMaxThreadsPerCta,
+                               packet.threads_per_cta());
         if (packet.read_segments > sched::kMaxSegments || packet.write_segments > sched::kMaxSegments)
-            return fmt::format("segments: {} read and {} written, {} each at most", packet.read_segments,
-                               packet.write_segments, sched::kMaxSegments);
+            return fmt::format("segments: expected at most {} to read and to write, found {} and {}",
+                               sched::kMaxSegments, packet.read_segments, packet.write_segments);
     }
     const bool event = packet.kind == Kind::event_wait || packet.kind == Kind::event_signal;
-    if (event && packet.event_address == 0) return "event_address: 0 is no event";
+    if (event && packet.event_address == 0) return "event_address: expected the address of an event, found 0";
     if (packet.event_address % 8 != 0)
-        return fmt::format("event_address: {} is no multiple of 8", packet.event_address);
-    if (packet.kind == Kind::copy && packet.bytes == 0) return "bytes: a copy of nothing";
+        return fmt::format("event_address: expected a multiple of 8, found {}", packet.event_address);
+    if (packet.kind == Kind::copy && packet.bytes == 0) return "bytes: expected a copy of at least 1 byte, found 0";
     return "";
 }
 

@@ -57,8 +57,9 @@ void HostInterface::run_dma() {
         if (!discarding_) {
             set_status(kDmaBusy, false);
             if (dma_failed())
-                fail(ErrorCode::dma_host_memory, moved_,
-                     fmt::format("a DMA ended after {} bytes: host memory answered {}", moved_, dma_refusal_));
+                fail(
+                    ErrorCode::dma_host_memory, moved_,
+                    fmt::format("expected host memory to answer a DMA, found after {} bytes {}", moved_, dma_refusal_));
             else if (sound)
                 interrupt(kIrqDmaDone);
         }
@@ -76,13 +77,15 @@ std::string HostInterface::validation_error(const Transfer& transfer) const {
     const std::uint64_t chip = transfer.chip_address, bytes = transfer.bytes;
     if (transfer.bits == kDmaList && bytes > 0 && bytes % kDescriptorBytes == 0 && bytes <= kLongestList) return {};
     if (transfer.bits == kDmaList)
-        return fmt::format("no such list: {} bytes; a descriptor has {}, a list {} at most", bytes, kDescriptorBytes,
-                           kLongestList);
+        return fmt::format("expected a list of {} bytes a descriptor and at most {} bytes, found {} bytes",
+                           kDescriptorBytes, kLongestList, bytes);
     if ((direction == kDmaToChip || direction == kDmaFromChip) && bytes > 0 && chip < capacity &&
         bytes <= capacity - chip)
         return {};
-    return fmt::format("no such DMA: control {:#x}, {} bytes at {:#x} of {:#x} bytes of HBM", transfer.bits, bytes,
-                       chip, capacity);
+    return fmt::format(
+        "expected a DMA in one direction of at least 1 byte within the {:#x} bytes of HBM, found control "
+        "{:#x}, {} bytes at {:#x}",
+        capacity, transfer.bits, bytes, chip);
 }
 
 std::deque<HostInterface::Transfer> HostInterface::fetch_list(const Transfer& list) {
@@ -100,8 +103,9 @@ std::deque<HostInterface::Transfer> HostInterface::fetch_list(const Transfer& li
         Transfer transfer;
         std::uint64_t reserved = 0;
         reader(transfer.host_address, transfer.chip_address, transfer.bytes, transfer.bits, reserved);
-        std::string wrong = (transfer.bits & kDmaList) != 0 ? "a list in a list" : validation_error(transfer);
-        if (reserved != 0) wrong = fmt::format("reserved bytes are {:#x}", reserved);
+        std::string wrong = (transfer.bits & kDmaList) != 0 ? "expected a transfer, found a list in a list"
+                                                            : validation_error(transfer);
+        if (reserved != 0) wrong = fmt::format("expected 0 in reserved bytes, found {:#x}", reserved);
         if (!wrong.empty()) {
             const auto number = static_cast<std::uint32_t>(transfers.size());
             set_status(kDmaBusy, false);
@@ -233,8 +237,9 @@ void HostInterface::dma_answer(Payload& payload, const PacketExtension& packet, 
         expected = offset < chunk.bytes && packet.payload_bytes <= chunk.bytes - offset;
     }
     if (!expected)
-        throw ModelError(*this,
-                         fmt::format("unexpected answer from endpoint {} with tag {}", packet.source, memory.tag));
+        throw ModelError(*this, fmt::format("expected answers to the {} chunks of a DMA that have none, found one from "
+                                            "endpoint {} with tag {}",
+                                            chunks_.size(), packet.source, memory.tag));
     if (is_data) {
         replies_.push_back(PooledPayload::share(payload));
     } else {

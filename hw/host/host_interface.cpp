@@ -129,14 +129,19 @@ void HostInterface::receive(Payload& payload) {
         receive_control(packet, *message);
     } else if (message && message->kind == MessageKind::config) {
         if (!(activities_ & kProfileActivity) || packet.source != profile_tile_ || !packet.has_values)
-            throw ModelError(*this, fmt::format("unexpected profile from endpoint {}", packet.source));
+            throw ModelError(
+                *this, fmt::format("expected {}, found one from endpoint {}{}",
+                                   activities_ & kProfileActivity ? fmt::format("a profile of tile {}", profile_tile_)
+                                                                  : std::string("no profile"),
+                                   packet.source, packet.has_values ? "" : " without values"));
         if (!discarding_) profile_.assign(payload.get_data_ptr(), payload.get_data_ptr() + packet.payload_bytes);
         profile_arrived_.notify();
     } else {
-        throw ModelError(*this, fmt::format("unexpected packet{} from endpoint {}",
-                                            message ? fmt::format(" of kind {}", static_cast<unsigned>(message->kind))
-                                                    : std::string(" without a message"),
-                                            packet.source));
+        throw ModelError(*this,
+                         fmt::format("expected a packet of kind control or config, found one {} from endpoint {}",
+                                     message ? fmt::format("of kind {}", static_cast<unsigned>(message->kind))
+                                             : std::string("without a message"),
+                                     packet.source));
     }
 }
 
@@ -147,8 +152,14 @@ void HostInterface::receive_control(const PacketExtension& packet, const AdynaMe
         code == ControlCode::segment_done && message.batch == batch_ && message.segment == segment_;
     const bool expected = (job_ == Job::load && answers_load) || (job_ == Job::batch && answers_segment);
     if (!expected || pending_tiles_.erase(packet.source) == 0) {
-        throw ModelError(*this, fmt::format("unexpected control packet {} from endpoint {} (batch {}, segment {})",
-                                            message.control, packet.source, message.batch, message.segment));
+        throw ModelError(*this,
+                         fmt::format("expected {}, found control packet {} from endpoint {} (batch {}, segment {})",
+                                     job_ == Job::load    ? std::string("a tile's answer to its program")
+                                     : job_ == Job::batch ? fmt::format("the end of segment {} of batch {} once from "
+                                                                        "each tile",
+                                                                        segment_, batch_)
+                                                          : std::string("no control packet"),
+                                     message.control, packet.source, message.batch, message.segment));
     }
     if (code == ControlCode::program_error) rejecting_tiles_.insert(packet.source);
     if (pending_tiles_.empty()) tile_answered_.notify();
@@ -184,7 +195,7 @@ void HostInterface::send(const PooledPayload& packet, const sc_time& after) {
     ++stats_.packets_sent;
     noc_out->b_transport(*packet, delay);
     if (!packet->is_response_ok())
-        throw ModelError(*this, "the network refused a packet: " + packet->get_response_string());
+        throw ModelError(*this, "expected the network to take a packet, found " + packet->get_response_string());
 }
 
 sc_time HostInterface::link_time(std::uint64_t bytes) const {

@@ -8,6 +8,20 @@ namespace switchyard::hw {
 
 using namespace host_registers;
 
+namespace {
+
+/// What STATUS shows as under way, for messages.
+std::string work_of(std::uint32_t status) {
+    std::vector<const char*> all;
+    if (status & kLoading) all.push_back("the load of an image");
+    if (status & kBusy) all.push_back("a batch");
+    if (status & kDmaBusy) all.push_back("a DMA");
+    if (status & kProfileBusy) all.push_back("the read of a profile");
+    return all.empty() ? "the end of other work" : fmt::format("{}", fmt::join(all, " and "));
+}
+
+}  // namespace
+
 void HostInterface::define_registers() {
     for (const RegisterFile::Definition& definition : kDefinitions) registers_.add(definition);
     registers_.set_reset(kPlatformLow, static_cast<std::uint32_t>(chip_.platform_fingerprint));
@@ -34,7 +48,9 @@ void HostInterface::define_registers() {
 void HostInterface::control_written(std::uint32_t bits) {
     if (bits == 0) return;
     if (requested_job_ != Job::none || status(kDmaBusy | kProfileBusy)) {
-        fail(ErrorCode::busy, 0, "CONTROL was written while work is under way");
+        fail(ErrorCode::busy, 0,
+             fmt::format("CONTROL: expected a write when no work is under way, found {}; wait until it ends",
+                         work_of(registers_.get(kStatus))));
         return;
     }
     clear_error();
@@ -61,10 +77,12 @@ void HostInterface::forget_image() {
 
 void HostInterface::doorbell_written(std::uint32_t batch) {
     if (requested_job_ != Job::none) {
-        fail(ErrorCode::busy, 0, fmt::format("the doorbell for batch {} was rung while work is under way", batch));
+        fail(ErrorCode::busy, 0,
+             fmt::format("batch {}: expected the doorbell when no work is under way, found {}; wait until it ends",
+                         batch, work_of(registers_.get(kStatus))));
     } else if (!status(kLoaded)) {
         fail(ErrorCode::not_loaded, 0,
-             fmt::format("the doorbell for batch {} was rung before an image was loaded", batch));
+             fmt::format("batch {}: expected a loaded image before the doorbell, found none; load one", batch));
     } else {
         requested_job_ = Job::batch;
         requested_batch_ = batch;
@@ -77,7 +95,10 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
     if (bits == 0) return;
     const Transfer request{get64(kDmaHostLow), get64(kDmaChipLow), registers_.get(kDmaBytes), bits};
     if (status(kDmaBusy)) {
-        fail(ErrorCode::dma_busy, 0, "DMA_CONTROL was written while a transfer is under way");
+        fail(ErrorCode::dma_busy, 0,
+             fmt::format(
+                 "DMA_CONTROL: expected a write when no DMA is under way, found one of {} bytes; wait until it ends",
+                 request_.bytes));
     } else if (const std::string wrong = validation_error(request); !wrong.empty()) {
         fail(ErrorCode::dma_request, 0, wrong);
     } else {
@@ -88,9 +109,17 @@ void HostInterface::dma_control_written(std::uint32_t bits) {
 }
 
 void HostInterface::profile_tile_written(std::uint32_t tile) {
-    if (status(kProfileBusy) || requested_job_ == Job::load || tile >= chip_.tiles) {
+    if (tile >= chip_.tiles) {
         fail(ErrorCode::profile_request, tile,
-             fmt::format("the profile of tile {} of {} cannot be fetched now", tile, chip_.tiles));
+             fmt::format("PROFILE_TILE: expected a tile below {}, found {}", chip_.tiles, tile));
+        return;
+    }
+    if (status(kProfileBusy) || requested_job_ == Job::load) {
+        fail(ErrorCode::profile_request, tile,
+             fmt::format(
+                 "PROFILE_TILE: expected a write when no profile and no image is under way, found {}; wait until "
+                 "it ends",
+                 work_of(registers_.get(kStatus))));
         return;
     }
     requested_profile_tile_ = static_cast<Endpoint>(tile);

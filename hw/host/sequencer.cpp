@@ -75,7 +75,8 @@ void HostInterface::load_image() {
             interrupt(kIrqLoaded);
         } else {
             const Endpoint tile = *rejecting_tiles_.begin();
-            fail(ErrorCode::tile_rejected, tile, fmt::format("tile {} rejected its program", tile));
+            fail(ErrorCode::tile_rejected, tile,
+                 fmt::format("tile {}: expected the tile to take its program, found that it rejects it", tile));
         }
     }
     set_status(kLoading, false);
@@ -86,7 +87,8 @@ bool HostInterface::decode_committed(Image& image) {
     const std::uint32_t bytes = committed_bytes_;
     if (bytes > config_.image_window_bytes) {
         fail(ErrorCode::image_too_large, bytes,
-             fmt::format("an image of {} bytes exceeds the window of {}", bytes, config_.image_window_bytes));
+             fmt::format("expected an image of at most the {} bytes of the window, found {}",
+                         config_.image_window_bytes, bytes));
         return false;
     }
     try {
@@ -102,8 +104,9 @@ bool HostInterface::decode_committed(Image& image) {
     }
     if (image.platform_fingerprint != chip_.platform_fingerprint) {
         fail(ErrorCode::image_platform, static_cast<std::uint32_t>(image.platform_fingerprint),
-             fmt::format("the image is for platform {:016x} ('{}'), this is {:016x}", image.platform_fingerprint,
-                         image.meta.platform, chip_.platform_fingerprint));
+             fmt::format("expected an image for platform {:016x}, found one for {:016x} ('{}'); compile it for this "
+                         "platform",
+                         chip_.platform_fingerprint, image.platform_fingerprint, image.meta.platform));
         return false;
     }
     std::set<unsigned> tiles;
@@ -111,7 +114,8 @@ bool HostInterface::decode_committed(Image& image) {
     for (const SegmentInfo& segment : image.chip.segments) tiles.insert(segment.tiles.begin(), segment.tiles.end());
     if (!tiles.empty() && *tiles.rbegin() >= chip_.tiles) {
         fail(ErrorCode::image_tile, *tiles.rbegin(),
-             fmt::format("the image has a program for tile {}, the chip has {} tiles", *tiles.rbegin(), chip_.tiles));
+             fmt::format("expected programs of the chip's {} tiles, found one of tile {}", chip_.tiles,
+                         *tiles.rbegin()));
         return false;
     }
     return true;

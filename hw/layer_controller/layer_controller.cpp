@@ -95,8 +95,11 @@ void LayerController::b_transport(Payload& payload, sc_core::sc_time& delay) {
             ++stats_.fills;
             stats_.fill_cycles += cycles_since(begin);
         } else {
-            throw std::runtime_error(fmt::format("unknown operation {}", words[0]));
+            throw std::runtime_error(
+                fmt::format("expected operation {} (serve) or {} (cache), found {}", kServe, kCache, words[0]));
         }
+    } catch (const ModelError&) {
+        throw;
     } catch (const std::runtime_error& error) {
         registry_.add_error(*this, error.what());
         return payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -127,12 +130,15 @@ const std::vector<LayerCost>& LayerController::costs(std::uint32_t subnet) {
 }
 
 void LayerController::cache(std::uint32_t subgraph) {
-    if (subgraph >= program_.subgraphs.size()) throw std::runtime_error(fmt::format("no SubGraph {}", subgraph));
+    if (subgraph >= program_.subgraphs.size())
+        throw std::runtime_error(
+            fmt::format("expected a SubGraph below {}, found {}", program_.subgraphs.size(), subgraph));
     const std::vector<StridedPieces> pieces = subgraph_pieces(program_, program_.subgraphs[subgraph]);
     const std::uint64_t bytes = total_bytes(pieces);
     if (bytes > config_.shape.buffers.persistent)
-        throw std::runtime_error(fmt::format("SubGraph {} has {} bytes, the persistent buffer {}", subgraph, bytes,
-                                             config_.shape.buffers.persistent));
+        throw std::runtime_error(
+            fmt::format("SubGraph {}: expected at most the {} bytes of the persistent buffer, found {}", subgraph,
+                        config_.shape.buffers.persistent, bytes));
     subgraph_ = kNothing;  // what is there is overwritten
     std::vector<std::uint8_t> data(config_.has_values ? bytes : 0);
     access(false, pieces, data);
@@ -151,7 +157,8 @@ void LayerController::cache(std::uint32_t subgraph) {
 }
 
 void LayerController::serve(std::uint32_t subnet) {
-    if (subnet >= program_.subnets.size()) throw std::runtime_error(fmt::format("no SubNet {}", subnet));
+    if (subnet >= program_.subnets.size())
+        throw std::runtime_error(fmt::format("expected a SubNet below {}, found {}", program_.subnets.size(), subnet));
     layer_cycles_.clear();
     const std::vector<LayerCost>* const cost = timed() ? nullptr : &costs(subnet);
     std::uint64_t cycles = 0;
@@ -297,7 +304,8 @@ void LayerController::compute_unit(Job& job, std::size_t u) {
     sc_core::sc_time delay;
     Payload& payload = work_.fresh();
     array->b_transport(payload, delay);
-    if (payload.is_response_error()) job.error = "the array refuses a unit";
+    if (payload.is_response_error())
+        job.error = fmt::format("expected the array to compute a unit, found {}", payload.get_response_string());
     if (timed()) wait(delay);
 }
 
@@ -317,7 +325,8 @@ void LayerController::access_buffer(Socket& socket, bool writes, std::uint64_t a
     sc_core::sc_time delay;
     socket->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw ModelError(*this, fmt::format("{} refuses {} bytes at {:#x}", socket.name(), data.size(), address));
+        throw ModelError(*this, fmt::format("{}: expected a buffer of {} bytes at {:#x}, found {}", socket.name(),
+                                            data.size(), address, payload.get_response_string()));
 }
 
 void LayerController::access_debug(bool writes, const std::vector<StridedPieces>& pieces,
@@ -327,9 +336,9 @@ void LayerController::access_debug(bool writes, const std::vector<StridedPieces>
         for (std::uint64_t i = 0; i < piece.count; ++i, next += piece.bytes) {
             Payload payload;
             set(payload, writes, piece.address + i * piece.pitch, next, piece.bytes);
-            if (dram->transport_dbg(payload) != piece.bytes)
-                throw ModelError(*this,
-                                 fmt::format("DRAM has no {} bytes at {:#x}", piece.bytes, payload.get_address()));
+            if (const unsigned bytes = dram->transport_dbg(payload); bytes != piece.bytes)
+                throw ModelError(*this, fmt::format("expected {} bytes of DRAM at {:#x}, found {}", piece.bytes,
+                                                    payload.get_address(), bytes));
         }
 }
 
@@ -354,7 +363,7 @@ void LayerController::access(bool writes, const std::vector<StridedPieces>& piec
             }
     send_.notify();
     while (access.left > 0) wait(access.done);
-    if (failed_) throw ModelError(*this, "DRAM refuses an access");
+    if (!refusal_.empty()) throw ModelError(*this, refusal_);
 }
 
 void LayerController::send_requests() {
@@ -401,7 +410,9 @@ void LayerController::complete(Payload& payload) {
     const auto found = in_flight_.find(&payload);
     Access* const access = found->second;
     in_flight_.erase(found);
-    if (payload.is_response_error()) failed_ = true;
+    if (payload.is_response_error() && refusal_.empty())
+        refusal_ = fmt::format("expected {} bytes of DRAM at {:#x}, found {}", payload.get_data_length(),
+                               payload.get_address(), payload.get_response_string());
     payload.release();
     if (in_flight_.empty()) in_memory_.notify(sc_core::SC_ZERO_TIME);
     if (access != nullptr && --access->left == 0) access->done.notify(sc_core::SC_ZERO_TIME);

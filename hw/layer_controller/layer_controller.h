@@ -45,7 +45,8 @@ namespace switchyard::hw {
 /// sent off-chip). Not modelled: the controller's own descriptors and their traffic, pooling between layers (results
 /// are written whole, the next layer reads what is left), control latency, prefetching of the next layer's first tile.
 /// Errors: an unknown operation, SubNet or SubGraph, a layer that the buffers cannot serve, a SubGraph larger than the
-/// persistent buffer: TLM_GENERIC_ERROR_RESPONSE, cause in the registry.
+/// persistent buffer: TLM_GENERIC_ERROR_RESPONSE, cause in the registry. Memory that refuses an access, and an array in
+/// RTL that differs, end the run (ModelError).
 class LayerController : public sc_core::sc_module {
 public:
     enum Operation : std::uint32_t { kServe = 1, kCache = 2 };
@@ -146,8 +147,8 @@ private:
     PayloadPool payloads_;
     std::deque<std::pair<Payload*, Access*>> requests_;  ///< not yet sent
     std::map<Payload*, Access*> in_flight_;              ///< null: nobody waits
-    bool failed_ = false;
-    Payload* requesting_ = nullptr;  ///< BEGIN_REQ without END_REQ
+    std::string refusal_;                                ///< of the first access that DRAM refuses
+    Payload* requesting_ = nullptr;                      ///< BEGIN_REQ without END_REQ
     sc_core::sc_event send_, in_memory_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<LayerCost>> costs_;
     Stats stats_;

@@ -51,8 +51,8 @@ public:
             }
         }
         if (arrived_ != program_.transfers.size())
-            throw std::runtime_error(fmt::format("{}: {} of {} transfers have not arrived: {}", program_.name,
-                                                 program_.transfers.size() - arrived_, program_.transfers.size(),
+            throw std::runtime_error(fmt::format("{}: expected {} transfers to arrive, found {} that have: {}",
+                                                 program_.name, program_.transfers.size(), arrived_,
                                                  engine_.waiting()));
         result_.ns = static_cast<double>(last_ps_) / 1000;
         return std::move(result_);
@@ -124,12 +124,16 @@ CollectiveResult run_collective(const std::shared_ptr<const sched::LinkTopology>
     const std::string message = validation_error(program);
     if (!message.empty()) throw std::invalid_argument(message);
     if (program.devices > topology->devices())
-        throw std::invalid_argument(
-            fmt::format("{}: {} devices, the topology has {}", program.name, program.devices, topology->devices()));
+        throw std::invalid_argument(fmt::format("{}: expected at most the {} devices of the topology, found {}",
+                                                program.name, topology->devices(), program.devices));
     if (buffers != nullptr) {
-        bool room = buffers->size() >= program.devices;
-        for (const auto& buffer : *buffers) room = room && buffer.size() >= program.buffer_bytes;
-        if (!room) throw std::invalid_argument(program.name + ": buffers too small");
+        if (buffers->size() < program.devices)
+            throw std::invalid_argument(
+                fmt::format("{}: expected {} buffers, found {}", program.name, program.devices, buffers->size()));
+        for (const auto& buffer : *buffers)
+            if (buffer.size() < program.buffer_bytes)
+                throw std::invalid_argument(fmt::format("{}: expected buffers of {} bytes or more, found {}",
+                                                        program.name, program.buffer_bytes, buffer.size()));
     }
     Run run(topology, config, program, buffers);
     CollectiveResult result = run();

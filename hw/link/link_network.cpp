@@ -85,7 +85,8 @@ void LinkNetwork::b_transport(int device, ::tlm::tlm_generic_payload& payload, s
     const std::uint64_t target = payload.get_address() >> kWindowBits;
     if (target >= topology_->devices()) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        registry_.add_error(*this, fmt::format("no device {} at {:#x}", target, payload.get_address()));
+        registry_.add_error(*this, fmt::format("expected a device below {}, found device {} at {:#x}",
+                                               topology_->devices(), target, payload.get_address()));
         return;
     }
     const auto to = static_cast<unsigned>(target);

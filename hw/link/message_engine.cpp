@@ -29,7 +29,8 @@ MessageEngine::MessageEngine(std::shared_ptr<const sched::LinkTopology> topology
     if (const std::string message = choice_error(config_, "links"); !message.empty())
         throw std::invalid_argument(message);
     if (config_.chunk_bytes == 0 || config_.buffer_chunks == 0)
-        throw std::invalid_argument("chunks of no bytes, or no room for them");
+        throw std::invalid_argument(fmt::format("expected chunk_bytes and buffer_chunks of at least 1, found {} and {}",
+                                                config_.chunk_bytes, config_.buffer_chunks));
     for (unsigned i = 0; i < channels_.size(); ++i) {
         channels_[i].bytes_per_ps = topology_->payload_gb_per_s(i, rate_of(config_)) / 1000;
         const std::string latency = topology_->channel_name(i) + ": latency_ns";

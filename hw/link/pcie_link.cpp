@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/simulated_time.h"
 
@@ -20,9 +22,12 @@ double pcie_payload_share(const PcieLink::Config& config) {
 
 std::string validation_error(const PcieLink::Config& config) {
     const auto power_of_two = [](unsigned value) { return value > 0 && (value & (value - 1)) == 0; };
-    if (config.generation < 1 || config.generation > 5) return "generation: 1 to 5";
-    if (!power_of_two(config.max_payload_bytes)) return "max_payload_bytes: no power of two";
-    if (!power_of_two(config.max_read_request_bytes)) return "max_read_request_bytes: no power of two";
+    if (config.generation < 1 || config.generation > 5)
+        return fmt::format("generation: expected 1 to 5, found {}", config.generation);
+    if (!power_of_two(config.max_payload_bytes))
+        return fmt::format("max_payload_bytes: expected a power of two, found {}", config.max_payload_bytes);
+    if (!power_of_two(config.max_read_request_bytes))
+        return fmt::format("max_read_request_bytes: expected a power of two, found {}", config.max_read_request_bytes);
     return "";
 }
 

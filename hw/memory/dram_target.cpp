@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/memory/dram_target.h"
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/memory_access.h"
@@ -16,10 +18,10 @@ DramTarget::DramTarget(const sc_core::sc_module_name& module_name, const Config&
       requests_("requests"),
       response_ends_("response_ends"),
       places_(config.outstanding) {
-    if (config.outstanding == 0) throw ModelError(*this, "outstanding must not be 0");
+    if (config.outstanding == 0) throw ModelError(*this, "expected outstanding of at least 1, found 0");
     if (config.bytes == 0 || config.bytes > dram_.device().geometry.bytes())
-        throw ModelError(*this, "the device has " + std::to_string(dram_.device().geometry.bytes()) + " bytes, not " +
-                                    std::to_string(config.bytes));
+        throw ModelError(*this, fmt::format("expected 1 to {} bytes, as the device has, found {}",
+                                            dram_.device().geometry.bytes(), config.bytes));
     socket.register_b_transport(this, &DramTarget::b_transport);
     socket.register_nb_transport_fw(this, &DramTarget::nb_transport_fw);
     socket.register_transport_dbg(this, &DramTarget::debug_transport);

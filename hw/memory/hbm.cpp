@@ -21,14 +21,15 @@ std::string bank_error(const HbmConfig& config) {
         const dram::Device device = interface_device(config);
         const double gb_per_s = device.pseudo_channel_gb_per_s();
         if (std::abs(gb_per_s - config.pseudo_channel_gb_per_s) > kTolerance * gb_per_s)
-            return fmt::format("a pseudo-channel of device {} has {:.4g} GB/s, pseudo_channel_gb_per_s says {:.4g}",
-                               config.device, gb_per_s, config.pseudo_channel_gb_per_s);
+            return fmt::format("pseudo_channel_gb_per_s: expected {:.4g}, as device {} has, found {:.4g}", gb_per_s,
+                               config.device, config.pseudo_channel_gb_per_s);
         if (device.geometry.burst_bytes != config.burst_bytes)
-            return fmt::format("a burst of device {} has {} bytes, burst_bytes says {}", config.device,
-                               device.geometry.burst_bytes, config.burst_bytes);
+            return fmt::format("burst_bytes: expected {}, as device {} has, found {}", device.geometry.burst_bytes,
+                               config.device, config.burst_bytes);
         if (device.geometry.bytes() < config.region_bytes)
-            return fmt::format("the channels of an interface have {} bytes of device {}, region_bytes says {}",
-                               device.geometry.bytes(), config.device, config.region_bytes);
+            return fmt::format(
+                "region_bytes: expected at most {}, as an interface's channels of device {} have, found {}",
+                device.geometry.bytes(), config.device, config.region_bytes);
     } catch (const InputError& error) {
         return std::string("device: ") + error.what();
     }
@@ -43,9 +44,9 @@ std::string bank_costs_error(const HbmConfig& config) {
         const double gb_per_s = dram::read_device(config.device).pseudo_channel_gb_per_s();
         if (config.pseudo_channel_gb_per_s > gb_per_s * kRounding)
             return fmt::format(
-                "a pseudo-channel of device {} has {:.4g} GB/s, pseudo_channel_gb_per_s says {:.4g}; "
-                "take less, another device, or none (device: \"\")",
-                config.device, gb_per_s, config.pseudo_channel_gb_per_s);
+                "pseudo_channel_gb_per_s: expected at most {:.4g}, as device {} has, found {:.4g}; take less, another "
+                "device, or none (device: \"\")",
+                gb_per_s, config.device, config.pseudo_channel_gb_per_s);
         bank_costs(config);
     } catch (const InputError& error) {
         return std::string("device: ") + error.what();
@@ -65,9 +66,10 @@ BankCosts bank_costs(const HbmConfig& config) {
 dram::Device interface_device(const HbmConfig& config) {
     dram::Device device = dram::read_device(config.device);
     if (config.pseudo_channels_per_interface % device.geometry.pseudo_channels != 0)
-        throw InputError(config.device, 0, "",
-                         fmt::format("an interface must have whole channels of {} pseudo-channels",
-                                     device.geometry.pseudo_channels));
+        throw InputError(
+            config.device, 0, "",
+            fmt::format("expected pseudo_channels_per_interface of whole channels, which have {}, found {}",
+                        device.geometry.pseudo_channels, config.pseudo_channels_per_interface));
     device.geometry.channels = config.pseudo_channels_per_interface / device.geometry.pseudo_channels;
     if (!config.mapping.empty()) device.policy.mapping = config.mapping;
     if (config.page != "device") device.policy.page = config.page;
@@ -78,20 +80,27 @@ dram::Device interface_device(const HbmConfig& config) {
 
 std::string validation_error(const HbmConfig& config) {
     if (std::string message = choice_error(config, "hbm"); !message.empty()) return message;
-    if (config.interfaces() == 0) return "a memory needs at least one interface";
+    if (config.interfaces() == 0) return "expected at least one memory interface, found none";
     if (config.pseudo_channels_per_interface == 0 || config.pseudo_channels_per_interface > kMaxPseudoChannels)
-        return "pseudo_channels_per_interface must lie in 1 .. " + std::to_string(kMaxPseudoChannels);
-    if (!(config.pseudo_channel_gb_per_s > 0)) return "pseudo_channel_gb_per_s must be positive";
-    if (!(config.refresh_share >= 0 && config.refresh_share < 1)) return "refresh_share must lie in [0, 1)";
-    if (!(config.read_latency_ns >= 0 && config.write_latency_ns >= 0)) return "latencies must not be negative";
+        return fmt::format("pseudo_channels_per_interface: expected 1 to {}, found {}", kMaxPseudoChannels,
+                           config.pseudo_channels_per_interface);
+    if (!(config.pseudo_channel_gb_per_s > 0))
+        return fmt::format("pseudo_channel_gb_per_s: expected more than 0, found {}", config.pseudo_channel_gb_per_s);
+    if (!(config.refresh_share >= 0 && config.refresh_share < 1))
+        return fmt::format("refresh_share: expected at least 0 and less than 1, found {}", config.refresh_share);
+    if (!(config.read_latency_ns >= 0 && config.write_latency_ns >= 0))
+        return fmt::format("read_latency_ns and write_latency_ns: expected at least 0, found {} and {}",
+                           config.read_latency_ns, config.write_latency_ns);
     if (config.burst_bytes == 0 || (config.burst_bytes & (config.burst_bytes - 1)) != 0)
-        return "burst_bytes must be a power of 2";
+        return fmt::format("burst_bytes: expected a power of two, found {}", config.burst_bytes);
     if (config.interleave_bytes == 0 || config.interleave_bytes % config.burst_bytes != 0)
-        return "interleave_bytes must be a multiple of burst_bytes";
+        return fmt::format("interleave_bytes: expected a multiple of burst_bytes, {}, found {}", config.burst_bytes,
+                           config.interleave_bytes);
     if (config.region_bytes == 0 || config.region_bytes % config.burst_bytes != 0)
-        return "region_bytes must be a multiple of burst_bytes";
-    if (config.max_packet_bytes == 0) return "max_packet_bytes must not be 0";
-    if (!(config.clock_ghz > 0)) return "clock_ghz must be positive";
+        return fmt::format("region_bytes: expected a multiple of burst_bytes, {}, found {}", config.burst_bytes,
+                           config.region_bytes);
+    if (config.max_packet_bytes == 0) return "max_packet_bytes: expected at least 1, found 0";
+    if (!(config.clock_ghz > 0)) return fmt::format("clock_ghz: expected more than 0, found {}", config.clock_ghz);
     return config.impl == "bank" ? bank_error(config) : bank_costs_error(config);
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <exception>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/dummy_buffer.h"
@@ -12,6 +14,15 @@
 #include "switchyard/tlm/memory_access.h"
 
 namespace switchyard::hw {
+
+namespace {
+
+std::string outside(std::uint64_t base, std::uint64_t region_bytes, std::uint64_t address, std::uint64_t bytes) {
+    return fmt::format("expected addresses of the {} bytes from {:#x}, found {} bytes from {:#x}", region_bytes, base,
+                       bytes, address);
+}
+
+}  // namespace
 
 MemoryInterface::MemoryInterface(const sc_core::sc_module_name& module_name, const Config& config,
                                  const BankCosts& costs, const dram::Device* device, SimulationRegistry& registry,
@@ -71,10 +82,13 @@ bool MemoryInterface::owns(std::uint64_t address, std::uint64_t bytes) const {
 void MemoryInterface::b_transport(Payload& payload, sc_core::sc_time& delay) {
     const auto* const packet = payload.get_extension<PacketExtension>();
     const auto* const asked = payload.get_extension<MemoryExtension>();
-    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a PacketExtension");
+    if (!packet) fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "expected a PacketExtension, found none");
     if (!asked || (asked->operation != MemoryOperation::read && asked->operation != MemoryOperation::write))
         fail(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE,
-             "packet from endpoint " + std::to_string(packet->source) + " is no request to memory");
+             fmt::format("expected a request to read or write, found {} from endpoint {}",
+                         asked ? fmt::format("operation {}", static_cast<unsigned>(asked->operation))
+                               : std::string("a packet without a request"),
+                         packet->source));
     Request& request = accept(payload, *packet, *asked);
     if (log_) log(request, delay);
     queue_.push(&request, delay);
@@ -87,16 +101,16 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Packet
     const std::uint64_t address = payload.get_address();
     const std::uint64_t bytes = read ? asked.requested_bytes : packet.payload_bytes;
     if (!owns(address, bytes))
-        fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-             "address " + std::to_string(address) + " + " + std::to_string(bytes) + " lies outside " +
-                 std::to_string(base_) + " + " + std::to_string(config_.region_bytes));
-    if (bytes == 0) fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "request for no bytes");
+        fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, outside(base_, config_.region_bytes, address, bytes));
+    if (bytes == 0) fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "expected a request of at least 1 byte, found 0");
     if (read && asked.reply_to.empty())
-        fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "read request without anybody to reply to");
+        fail(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "expected an endpoint in reply_to of a read, found none");
     if (payload.get_byte_enable_ptr())
-        fail(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, "packets have no byte enables");
+        fail(payload, ::tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
+             fmt::format("expected a packet without byte enables, found {}", payload.get_byte_enable_length()));
     if (!read && packet.has_values && payload.get_data_length() < bytes)
-        fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE, "write request whose data array is too short");
+        fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE,
+             fmt::format("expected a write with a data array of {} bytes, found {}", bytes, payload.get_data_length()));
 
     if (spare_.empty()) {
         spare_.push_back(&requests_.emplace_back());
@@ -127,11 +141,11 @@ MemoryInterface::Request& MemoryInterface::accept(Payload& payload, const Packet
             sum += run.bytes;
             if (!owns(run.address, run.bytes))
                 fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                     "address " + std::to_string(run.address) + " + " + std::to_string(run.bytes) + " lies outside");
+                     outside(base_, config_.region_bytes, run.address, run.bytes));
         }
         if (sum != bytes)
             fail(payload, ::tlm::TLM_BURST_ERROR_RESPONSE,
-                 "request for " + std::to_string(bytes) + " bytes whose runs have " + std::to_string(sum));
+                 fmt::format("expected runs of the request's {} bytes, found {}", bytes, sum));
     }
     return request;
 }
@@ -305,7 +319,8 @@ void MemoryInterface::send_reply(Request& request, std::uint64_t bytes) {
     packet.sent_at = sc_core::sc_time_stamp();
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     out->b_transport(*payload, delay);
-    if (payload->is_response_error()) throw ModelError(*this, "reply refused: " + payload->get_response_string());
+    if (payload->is_response_error())
+        throw ModelError(*this, "expected the network to take a reply, found " + payload->get_response_string());
 }
 
 unsigned MemoryInterface::debug_transport(Payload& payload) {

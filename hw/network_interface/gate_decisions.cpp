@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/numerics/fp16.h"
 
 namespace switchyard::hw {
@@ -115,7 +117,9 @@ Box GateDecisions::decided_box(const Output& output) const {
     const OperatorPlacement& gate = ports_.program().placement(op.op_id);
     const auto size = static_cast<std::uint32_t>(output.index_list->samples.size());
     const int index = gate.best_fit(*output.index_list);
-    if (index < 0) ports_.fail("gate has no kernel for dyn_dim " + std::to_string(size));
+    if (index < 0)
+        ports_.fail(
+            fmt::format("operator {}: expected a kernel of the gate for dyn_dim {}, found none", op.op_id, size));
     const Box box =
         output_box(gate.shape, gate.unit_partition(static_cast<std::size_t>(index)), gate.k_factor, op.rank, size);
     return box.k0 == 0 && box.p0 == 0 ? box : Box{};
@@ -140,7 +144,9 @@ GateDecisions::Decisions GateDecisions::recorded(const Output& output, const std
     const auto recorded = recorded_masks_.find(output.operator_index);
     for (const std::uint32_t id : ids) {
         const bool known = recorded != recorded_masks_.end() && recorded->second.count(id) != 0;
-        if (!known) ports_.fail("gate finished before its recorded masks were read");
+        if (!known)
+            ports_.fail(fmt::format("operator {}: expected a recorded mask of sample {} at the gate's end, found none",
+                                    ports_.program().operators[output.operator_index].op_id, id));
         decisions.masks.push_back(recorded->second.at(id));
     }
     decisions.labels.resize(ids.size());  // nobody compares them
@@ -154,8 +160,8 @@ GateDecisions::Decisions GateDecisions::computed(const Output& output, const Box
     const std::uint32_t outputs = box.k1 - box.k0;
     const bool logit_a_branch = op.gate_rule == GateRule::each || op.gate_rule == GateRule::largest;
     if (logit_a_branch && outputs != op.gate_branches) {
-        ports_.fail("the gate of switch " + std::to_string(op.gate_switch) + " has " + std::to_string(outputs) +
-                    " outputs on this tile for " + std::to_string(op.gate_branches) + " branches");
+        ports_.fail(fmt::format("gate of switch {}: expected {} outputs on this tile, one a branch, found {}",
+                                op.gate_switch, op.gate_branches, outputs));
     }
     std::vector<float> logits(std::size_t{outputs} * ids.size());
     ports_.access_scratchpad(::tlm::TLM_READ_COMMAND, slot + op.kept_offset,

@@ -4,11 +4,24 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_fetcher.h"
 #include "switchyard/hw/network_interface/packed_parts.h"
 
 namespace switchyard::hw {
+
+namespace {
+
+void check_slot(const InterfacePorts& ports, const InEdge& in, unsigned unit) {
+    const std::uint64_t bytes = in.units[unit].expected;
+    if (bytes > in.edge->slot_bytes)
+        ports.fail(fmt::format("edge {} unit {}: expected at most the {} bytes of its slot, found {}", in.edge->id,
+                               unit, in.edge->slot_bytes, bytes));
+}
+
+}  // namespace
 
 InboundSlots::~InboundSlots() {
     for (InEdge& in : in_edges_) {
@@ -41,7 +54,8 @@ void InboundSlots::load(const TileProgram& program) {
 }
 
 InEdge& InboundSlots::in_edge(std::uint16_t edge_id) {
-    if (!ends_here(edge_id)) ports_.fail("edge " + std::to_string(edge_id) + " does not end at this tile");
+    if (!ends_here(edge_id))
+        ports_.fail(fmt::format("expected an edge that ends at this tile, found edge {}", edge_id));
     return in_edges_[static_cast<std::size_t>(index_[edge_id])];
 }
 
@@ -115,10 +129,7 @@ void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr&
     const std::shared_ptr<const Share> share = share_of(in, *index_list);
     input.expected = share->expected;
     if (in.edge->path == EdgePath::on_chip) ports_.stats().samples_received += share->samples;
-    if (input.expected > in.edge->slot_bytes) {
-        ports_.fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
-                    std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
-    }
+    check_slot(ports_, in, unit);
     if (input.expected == 0) {
         input.sent_at = sc_core::sc_time_stamp();  // nothing comes: what was waited for is the word of it
         announce_ready(in, unit);
@@ -146,9 +157,7 @@ void InboundSlots::announce_packed(InEdge& in, unsigned first_unit, const Sample
             ports_.stats().samples_received += plan.samples_received(in.rank);
             for (const std::uint16_t rank : plan.senders(in.rank)) senders.insert(in.source->tiles[rank]);
         }
-        if (input.expected > in.edge->slot_bytes)
-            ports_.fail("edge " + std::to_string(in.edge->id) + " unit " + std::to_string(unit) + " needs " +
-                        std::to_string(input.expected) + " bytes, its slot has " + std::to_string(in.edge->slot_bytes));
+        check_slot(ports_, in, unit);
         input.senders.assign(senders.begin(), senders.end());
     }
     for (unsigned unit = first; unit < first + units; ++unit) {
@@ -212,9 +221,8 @@ void InboundSlots::expect_tensor(const ::tlm::tlm_generic_payload& payload, cons
     input.received += packet.payload_bytes;
     ports_.stats().received_bytes += packet.payload_bytes;
     if (input.received > input.expected) {
-        ports_.fail("edge " + std::to_string(message.edge) + " unit " + std::to_string(message.unit) + ": " +
-                    std::to_string(input.received) + " bytes arrived, " + std::to_string(input.expected) +
-                    " were expected");
+        ports_.fail(fmt::format("edge {} unit {}: expected {} bytes, found {}", message.edge, message.unit,
+                                input.expected, input.received));
     }
     input.complete_at = std::max(input.complete_at, sc_core::sc_time_stamp() + delay);
     input.sent_at = std::max(input.sent_at, packet.sent_at);

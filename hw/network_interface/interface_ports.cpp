@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -63,7 +65,7 @@ InterfacePorts::Injection InterfacePorts::inject(const Packet& packet, const sc_
     if (routing_.packetises()) routing_.packetise(*packet.payload, {packet.packet, packet.memory, packet.message});
     sockets_.network->b_transport(*packet.payload, delay);
     if (!packet.payload->is_response_ok())
-        fail("the network refused a packet: " + packet.payload->get_response_string());
+        fail("expected the network to take a packet, found " + packet.payload->get_response_string());
     return {delay, packet.packet.receipt_follows};
 }
 
@@ -132,10 +134,9 @@ void InterfacePorts::touch_scratchpad(bool write, std::uint64_t address, std::ui
         sockets_.scratchpad->b_transport(payload, delay);
     }
     const bool ok = payload.is_response_ok();
+    const std::string response = ok ? "" : payload.get_response_string();
     payload.release();
-    if (!ok) {
-        fail("scratchpad refused " + std::to_string(bytes) + " bytes at offset " + std::to_string(address));
-    }
+    if (!ok) fail(fmt::format("expected {} bytes of the scratchpad at {:#x}, found {}", bytes, address, response));
 }
 
 void InterfacePorts::access_scratchpad(::tlm::tlm_command command, std::uint64_t address, std::uint8_t* bytes,
@@ -144,10 +145,7 @@ void InterfacePorts::access_scratchpad(::tlm::tlm_command command, std::uint64_t
     payload.set_data_ptr(bytes);
     const unsigned done = sockets_.scratchpad->transport_dbg(payload);
     payload.release();
-    if (done != size) {
-        fail("scratchpad gives " + std::to_string(done) + " of " + std::to_string(size) + " bytes at offset " +
-             std::to_string(address));
-    }
+    if (done != size) fail(fmt::format("expected {} bytes of the scratchpad at {:#x}, found {}", size, address, done));
 }
 
 }  // namespace switchyard::hw

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/network_interface/inbound_slots.h"
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_readers.h"
@@ -120,7 +122,7 @@ void MemoryFetcher::on_samples(InEdge& in, MessageContent content, unsigned key,
             for (std::size_t at = 0; at < bytes.size(); at += room)
                 parts.push_back(deserialise_index_list(bytes.data() + at, room));
         } catch (const InputError& error) {  // a packetiser in RTL has changed what lies in memory
-            ports_.fail("edge " + std::to_string(in.edge->id) + " reads what is no sample-index list: " + error.what());
+            ports_.fail(fmt::format("edge {}: memory: {}", in.edge->id, error.what()));
         }
         samples.index_list = routing_.united(parts);
     } else {

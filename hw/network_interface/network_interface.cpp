@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/has_process.h"
 #include "switchyard/tlm/thread_stack.h"
 
@@ -194,14 +196,16 @@ void NetworkInterface::handle(Payload& payload) {
         return;
     }
     const auto* const message = payload.get_extension<AdynaMessage>();
-    if (!message) ports_.fail("a packet without a message from endpoint " + std::to_string(packet.source));
+    if (!message)
+        ports_.fail(fmt::format("expected a packet with a message, found none in one from endpoint {}", packet.source));
     switch (operation_of(payload)) {
         case MemoryOperation::write_done:
             sender_.finish_step(message->operator_id, message->unit, true);
             return;
         case MemoryOperation::read:
         case MemoryOperation::write:
-            ports_.fail("a tile got a request for memory");
+            ports_.fail(
+                fmt::format("expected a packet for a tile, found a request to memory from endpoint {}", packet.source));
         case MemoryOperation::none:
         case MemoryOperation::read_data:
             handle(payload, *message);

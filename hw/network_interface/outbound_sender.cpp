@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace switchyard::hw {
 
 void OutboundSender::clear() {
@@ -238,8 +240,8 @@ void OutboundSender::take_grant(Outbound& outbound, const Grant& grant) {
         return;
     }
     if (outbound.part) return;  // of another unit of this tile's
-    ports_.fail("edge " + std::to_string(outbound.edge) + ": tile " + std::to_string(grant.source) +
-                " acknowledges what it will not get");
+    ports_.fail(fmt::format("edge {}: expected acknowledgements of tiles that it sends to, found one of tile {}",
+                            outbound.edge, grant.source));
 }
 
 void OutboundSender::release_group(std::uint16_t edge, std::uint16_t unit, std::uint16_t source_unit,
@@ -330,7 +332,9 @@ void OutboundSender::send_to_memory(Output& output, const Edge& edge, const Samp
     const TensorStore& store = tensor.store;
     if (op.rank == 0 && store.index_list_bytes > 0) {
         std::vector<std::uint8_t> record = serialise(*index_list);
-        if (record.size() > store.index_list_bytes) ports_.fail("sample-index list does not fit its place in memory");
+        if (record.size() > store.index_list_bytes)
+            ports_.fail(fmt::format("edge {}: expected a sample-index list of at most the {} bytes in memory, found {}",
+                                    edge.id, store.index_list_bytes, record.size()));
         record.resize(store.index_list_bytes);
         write_memory(output, {edge.id, store.index_list_address + std::uint64_t{output.unit} * store.index_list_bytes,
                               record.size(), &record, nullptr});
@@ -471,7 +475,8 @@ void OutboundSender::finish_step(std::uint16_t operator_index, std::uint16_t uni
         ports_.tell_controller(event);
         return;
     }
-    ports_.fail("nothing left to finish for operator index " + std::to_string(operator_index));
+    ports_.fail(fmt::format("expected the end of an output that is being sent, found that of operator index {} unit {}",
+                            operator_index, unit));
 }
 
 std::vector<std::string> OutboundSender::waits() const {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/tlm/rtl_fault.h"
 #include "switchyard/tlm/simulation_registry.h"
@@ -56,8 +58,8 @@ void Routing::check(const TileProgram& program) const {
         samples = std::max(samples, std::uint64_t{placement.units} * placement.unit_samples);
     const auto check = [this](std::uint64_t wanted, std::uint64_t max, const char* what) {
         if (wanted > max)
-            fail("impl: " + config_.impl + " has been built for at most " + std::to_string(max) + " " + what +
-                 ", the program has " + std::to_string(wanted));
+            fail(fmt::format("impl: expected at most {} {}, for which {} has been built, found {} in the program", max,
+                             what, config_.impl, wanted));
     };
     const RoutingLimits limits = blocks_->limits();
     check(branches, limits.branches, "branches of a switch");
@@ -68,8 +70,9 @@ void Routing::check(const TileProgram& program) const {
 void Routing::check_mask(std::uint64_t mask) const {
     const unsigned max = blocks_->limits().branches;
     if (max < 64 && mask >> max != 0)
-        fail("impl: " + config_.impl + " has been built for at most " + std::to_string(max) +
-             " branches of a switch, a routing mask names more");
+        fail(
+            fmt::format("impl: expected routing masks of at most {} branches, for which {} has been built, found {:#x}",
+                        max, config_.impl, mask));
 }
 
 std::vector<SampleSet> Routing::split(const SampleSet& samples, const std::vector<std::uint64_t>& masks) {
@@ -120,12 +123,14 @@ void Routing::packetise(::tlm::tlm_generic_payload& payload, const PacketHeaderF
     whole.control = packet.traffic == TrafficClass::control;
     const std::uint64_t max = blocks_->limits().payload_bytes;
     if (packet.payload_bytes > max)
-        fail("impl: " + config_.impl + " has been built for packets of at most " + std::to_string(max) +
-             " bytes, one has " + std::to_string(packet.payload_bytes));
+        fail(fmt::format("impl: expected packets of at most {} bytes, for which {} has been built, found {}", max,
+                         config_.impl, packet.payload_bytes));
     const PacketFlits flits = with_blocks([&] { return blocks_->packetise(whole); });
     check_flits(whole, flits);
     // Only what the check has found to be the header that went in is read.
-    if (!read_packet_header(flits.bytes.data(), fields)) fail("the packetiser's flits begin with no header");
+    if (!read_packet_header(flits.bytes.data(), fields))
+        fail(fmt::format("expected a packet header in the packetiser's first flit, found {:02x}",
+                         fmt::join(whole.header, " ")));
     if (!values || packet.values.empty()) return;
     std::memcpy(packet.values.data(), flits.bytes.data() + format.header_bytes, packet.values.size());
     payload.set_data_ptr(packet.values.data());

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
@@ -16,10 +18,9 @@ Partition fitting_partition(const OperatorPlacement& placement, unsigned allocat
                             std::uint32_t dyn_dim) {
     if (batch > 0 && !placement.in_memory()) dyn_dim = batch;
     const int index = placement.best_fit(allocation, dyn_dim);
-    if (index < 0) {
-        throw std::domain_error("operator " + std::to_string(placement.op_id) + " has no kernel for dyn_dim " +
-                                std::to_string(dyn_dim));
-    }
+    if (index < 0)
+        throw std::domain_error(
+            fmt::format("operator {}: expected a kernel for dyn_dim {}, found none", placement.op_id, dyn_dim));
     return placement.unit_partition(static_cast<std::size_t>(index));
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/noc/flit/multicast_pieces.h"
 #include "switchyard/hw/noc/packet_network.h"
 #include "switchyard/hw/noc/router.h"
@@ -81,24 +83,23 @@ std::string validation_error(const NocConfig& config, const Topology& topology,
     std::vector<unsigned> endpoints(topology.routers());
     for (std::size_t e = 0; message.empty() && e < router_of_endpoint.size(); ++e) {
         if (router_of_endpoint[e] >= endpoints.size())
-            message = "endpoint " + std::to_string(e) + " at router " + std::to_string(router_of_endpoint[e]) + " of " +
-                      std::to_string(endpoints.size());
+            message = fmt::format("expected endpoints at routers below {}, found endpoint {} at router {}",
+                                  endpoints.size(), e, router_of_endpoint[e]);
         else
             ++endpoints[router_of_endpoint[e]];
     }
     if (!message.empty() || endpoints.empty()) return message;
     const unsigned max = *std::max_element(endpoints.begin(), endpoints.end()), first = topology.router_ports();
     if (config.impl == "packet")
-        return max + first <= kMaxRouterPorts
-                   ? ""
-                   : std::to_string(max) + " endpoints: at most " +
-                         std::to_string(kMaxRouterPorts - std::min(first, kMaxRouterPorts)) + " fit a router";
+        return max + first <= kMaxRouterPorts ? ""
+                                              : fmt::format("expected at most {} endpoints at a router, found {}",
+                                                            kMaxRouterPorts - std::min(first, kMaxRouterPorts), max);
     message = flit::validation_error(flit_config(config), topology, first + max);
     if (message.empty() && flit::MulticastPieces(config.packet_format(), config.buffer_flits).room() == 0)
-        message = "header_bytes: " + std::to_string(config.header_bytes) +
-                  " leave no room for data in a piece of a multicast, half of the " +
-                  std::to_string(config.buffer_flits) + " buffer_flits of " +
-                  std::to_string(config.link_bytes_per_cycle) + " bytes";
+        message = fmt::format(
+            "header_bytes: expected room for data in a piece of a multicast, half of the {} buffer_flits "
+            "of {} bytes, found {} header_bytes",
+            config.buffer_flits, config.link_bytes_per_cycle, config.header_bytes);
     return message;
 }
 
@@ -120,9 +121,9 @@ std::unique_ptr<Network> make_network(const sc_core::sc_module_name& name, const
 
 PacketExtension& extension_of(const sc_core::sc_object& module, ::tlm::tlm_generic_payload& payload) {
     auto* const packet = payload.get_extension<PacketExtension>();
-    if (!packet) refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "payload without a PacketExtension");
+    if (!packet) refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "expected a PacketExtension, found none");
     if (packet->destinations.empty())
-        refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "packet without destination");
+        refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "expected a packet with a destination, found none");
     return *packet;
 }
 
@@ -130,13 +131,13 @@ PacketExtension& checked_packet(const sc_core::sc_object& module, ::tlm::tlm_gen
                                 std::size_t endpoints) {
     PacketExtension& packet = extension_of(module, payload);
     if (packet.source != source)
-        refuse(
-            module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
-            "endpoint " + std::to_string(source) + " sends a packet whose source is " + std::to_string(packet.source));
+        refuse(module, payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
+               fmt::format("expected {} as the source of a packet, the endpoint that sends it, found {}", source,
+                           packet.source));
     for (const Endpoint destination : packet.destinations) {
         if (destination >= endpoints)
             refuse(module, payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                   "no endpoint " + std::to_string(destination) + ": the network has " + std::to_string(endpoints));
+                   fmt::format("expected a destination below {}, found {}", endpoints, destination));
     }
     return packet;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/clock_period.h"
 
 namespace switchyard::hw {
@@ -80,9 +82,9 @@ Router::Router(const sc_core::sc_module_name& name, std::shared_ptr<Shared> shar
       outlets_(shared_->first_local + endpoints_.size()) {
     const unsigned first_local = shared_->first_local;
     if (first_local + endpoints_.size() > kMaxRouterPorts)
-        throw ModelError(*this, std::to_string(endpoints_.size()) + " endpoints: at most " +
-                                    std::to_string(kMaxRouterPorts - std::min(first_local, kMaxRouterPorts)) +
-                                    " fit a router");
+        throw ModelError(*this,
+                         fmt::format("expected at most {} endpoints at a router, found {}",
+                                     kMaxRouterPorts - std::min(first_local, kMaxRouterPorts), endpoints_.size()));
     links_.resize(first_local + endpoints_.size());
     look_up_routes();
     for (std::size_t p = first_local; p < outlets_.size(); ++p) outlets_[p].to_endpoint = true;
@@ -153,7 +155,7 @@ void Router::register_counters(SimulationRegistry& registry) {
 unsigned Router::local_port(Endpoint endpoint) const {
     const auto it = std::find(endpoints_.begin(), endpoints_.end(), endpoint);
     if (it == endpoints_.end())
-        throw ModelError(*this, "endpoint " + std::to_string(endpoint) + " is attached to another router");
+        throw ModelError(*this, fmt::format("expected an endpoint of this router, found {}", endpoint));
     return shared_->first_local + static_cast<unsigned>(it - endpoints_.begin());
 }
 
@@ -209,7 +211,7 @@ double Router::max_vc_busy_cycles() const {
 
 void Router::refuse_twice(Payload& payload, Endpoint endpoint) const {
     fail(payload, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-         "destination " + std::to_string(endpoint) + " stands twice in a packet");
+         fmt::format("expected each destination of a packet once, found {} twice", endpoint));
 }
 
 void Router::fail(Payload& payload, ::tlm::tlm_response_status status, const std::string& message) const {

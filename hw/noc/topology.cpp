@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/noc/grid.h"
 #include "switchyard/sw_scheduler/base/config_check.h"
 
@@ -42,7 +44,8 @@ const std::vector<std::string>& topologies() {
 }
 
 TopologyPtr make_topology(const std::string& name, unsigned columns, unsigned rows) {
-    if (columns == 0 || rows == 0) throw std::invalid_argument("a network needs at least one router");
+    if (columns == 0 || rows == 0)
+        throw std::invalid_argument(fmt::format("expected at least one router, found {} x {}", columns, rows));
     for (const Named& named : kTopologies)
         if (name == named.name) return named.make(columns, rows);
     throw std::invalid_argument(not_among("noc.topology", topologies(), name));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/config_check.h"
 
 namespace switchyard::hw {
@@ -22,15 +24,20 @@ SyntheticTraffic::SyntheticTraffic(const std::string& pattern, unsigned columns,
     if (known == patterns().end()) throw std::invalid_argument(not_among("traffic", patterns(), pattern));
     pattern_ = static_cast<Pattern>(known - patterns().begin());
     if (pattern_ == Pattern::transpose && columns != rows)
-        throw std::invalid_argument("transpose needs as many columns as rows");
+        throw std::invalid_argument(
+            fmt::format("transpose: expected as many columns as rows, found {} x {}", columns, rows));
     if ((pattern_ == Pattern::bitrev || pattern_ == Pattern::shuffle) && (nodes_ & (nodes_ - 1)) != 0)
-        throw std::invalid_argument(pattern + " needs a power of two of nodes");
+        throw std::invalid_argument(fmt::format("{}: expected a power of two of nodes, found {}", pattern, nodes_));
     const double packets = rate / packet_flits;
-    if (!(packets >= 0 && packets <= 1)) throw std::invalid_argument("the rate asks for more than a packet a cycle");
+    if (!(packets >= 0 && packets <= 1))
+        throw std::invalid_argument(
+            fmt::format("rate: expected 0 to {} flits a cycle, which is a packet, found {}", packet_flits, rate));
     // Draws up to largest_ begin a packet: a share of 2^64 draws.
     const double draws = packets * 0x1p64;
     if (packets > 0 && draws < 1)
-        throw std::invalid_argument("a node begins less than a packet in 2^64 cycles: take a higher rate, or 0");
+        throw std::invalid_argument(fmt::format(
+            "rate: expected a packet a node in 2^64 cycles or more, found {} flits a cycle; take a higher rate, or 0",
+            rate));
     sends_ = packets > 0;
     largest_ = packets == 1 ? ~std::uint64_t{0} : sends_ ? static_cast<std::uint64_t>(draws) - 1 : 0;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/config_check.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 #include "switchyard/tlm/clock_period.h"
@@ -111,11 +113,11 @@ void WormholeNetwork::b_transport(int endpoint, Payload& payload, sc_core::sc_ti
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
         payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        throw ModelError(*this, "destination " + std::to_string(*twice) + " stands twice in a packet");
+        throw ModelError(*this, fmt::format("expected each destination of a packet once, found {} twice", *twice));
     }
     if (!payload.has_mm()) {
         payload.set_response_status(::tlm::TLM_GENERIC_ERROR_RESPONSE);
-        throw ModelError(*this, "a payload without memory manager cannot be kept until it arrives");
+        throw ModelError(*this, "expected a payload with a memory manager, as it is kept until it arrives, found none");
     }
     payload.acquire();
     const std::uint64_t ticks = (sc_core::sc_time_stamp() + delay).value();
@@ -217,8 +219,8 @@ void WormholeNetwork::call(Endpoint endpoint, Payload& payload) {
     sc_core::sc_time delay;
     out_[endpoint]->b_transport(payload, delay);
     if (payload.is_response_error())
-        throw ModelError(
-            *this, "endpoint " + std::to_string(endpoint) + " refused a packet: " + payload.get_response_string());
+        throw ModelError(*this, fmt::format("endpoint {}: expected a packet to be taken, found {}", endpoint,
+                                            payload.get_response_string()));
 }
 
 const LinkStats& WormholeNetwork::link(unsigned router, unsigned port) const {

@@ -25,7 +25,8 @@ void OnChipBuffer::b_transport(int, ::tlm::tlm_generic_payload& payload, sc_core
     if (length == 0 || payload.get_streaming_width() < length)
         return payload.set_response_status(::tlm::TLM_BURST_ERROR_RESPONSE);
     if (address > bytes_.size() || length > bytes_.size() - address) {
-        registry_.add_error(*this, fmt::format("{} bytes at {:#x}, the buffer has {}", length, address, bytes_.size()));
+        registry_.add_error(*this, fmt::format("expected addresses below {:#x}, the buffer's, found {} bytes at {:#x}",
+                                               bytes_.size(), length, address));
         return payload.set_response_status(::tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
     payload.set_response_status(access_memory(payload, bytes_.data() + address));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::hw {
@@ -42,9 +44,14 @@ PageTable::PageTable(const Config& config, std::uint64_t bytes)
       capacity_blocks_(config.block_bytes == 0 ? 0 : config.device_bytes / config.block_bytes) {
     if (blocks_in_tree_ < 1 || blocks_in_tree_ > 32 || (blocks_in_tree_ & (blocks_in_tree_ - 1)) != 0 ||
         config.block_bytes % config.page_bytes != 0)
-        throw std::invalid_argument("a tree has 1, 2, 4, 8, 16 or 32 basic blocks of whole pages");
+        throw std::invalid_argument(fmt::format(
+            "expected a tree of 1, 2, 4, 8, 16 or 32 basic blocks of whole pages, found {} bytes in blocks of {} "
+            "and pages of {}",
+            config.tree_bytes, config.block_bytes, config.page_bytes));
     if (capacity_blocks_ < 2 * std::uint64_t{blocks_in_tree_})
-        throw std::invalid_argument("device memory is smaller than two trees");
+        throw std::invalid_argument(
+            fmt::format("expected device memory of at least two trees of {} bytes, found {} bytes", config.tree_bytes,
+                        config.device_bytes));
     trees_.resize(static_cast<std::size_t>(ceil_div(bytes, std::uint64_t{config.tree_bytes})));
 }
 

@@ -164,16 +164,16 @@ float fused_result(const std::vector<Fused>& epilogue, const BlockAddresses::Row
 std::string address_error(const PeWorkExtension& work) {
     for (std::uint64_t n = 0; n < work.repeats; ++n) {
         const BlockAddresses& block = work.addresses[n];
-        if (block.kernel == nullptr) return "addresses without a kernel";
+        if (block.kernel == nullptr) return "expected addresses with a kernel, found none";
         if (block.kernel->steps.size() != work.reduction)
-            return fmt::format("addresses of {} steps of {}", block.kernel->steps.size(), work.reduction);
+            return fmt::format("expected addresses of {} steps, found {}", work.reduction, block.kernel->steps.size());
         if (block.rows.size() != std::size_t{work.rows} * work.row_outputs ||
             block.columns.size() != std::size_t{work.columns} * work.column_outputs)
-            return fmt::format("addresses of {} x {} results of {} x {}", block.rows.size(), block.columns.size(),
-                               work.rows * work.row_outputs, work.columns * work.column_outputs);
+            return fmt::format("expected addresses of {} x {} results, found {} x {}", work.rows * work.row_outputs,
+                               work.columns * work.column_outputs, block.rows.size(), block.columns.size());
         if (!block.inputs.empty() && block.inputs.size() != block.rows.size() * block.kernel->steps.size())
-            return fmt::format("{} inputs of {} rows and {} steps", block.inputs.size(), block.rows.size(),
-                               block.kernel->steps.size());
+            return fmt::format("expected inputs of {} rows and {} steps, found {}", block.rows.size(),
+                               block.kernel->steps.size(), block.inputs.size());
     }
     return "";
 }

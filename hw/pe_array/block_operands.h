@@ -58,7 +58,7 @@ public:
 private:
     std::size_t index(std::int64_t address) const {
         const std::size_t index = static_cast<std::size_t>(address - first_) / 2;  // of one before the first: huge
-        if (index >= count_) throw std::runtime_error(fmt::format("no operand at {:#x}", address));
+        if (index >= count_) throw std::runtime_error(fmt::format("expected an operand at {:#x}, found none", address));
         return index;
     }
 

@@ -8,18 +8,25 @@
 
 namespace switchyard::hw {
 
+namespace {
+
+[[noreturn]] void fail_to_load(std::uint64_t address) {
+    throw std::runtime_error(fmt::format("expected an operand at {:#x}, found no memory", address));
+}
+
+}  // namespace
+
 void OperandMemory::store_slowly(std::uint64_t address, std::uint16_t value) {
     if (ask(address) && inside(address, sizeof value)) {
         std::memcpy(dmi_.get_dmi_ptr() + (address - dmi_.get_start_address()), &value, sizeof value);
     } else if (debug(::tlm::TLM_WRITE_COMMAND, address, &value, sizeof value) != sizeof value) {
-        throw std::runtime_error(fmt::format("no room for a result at {:#x}", address));
+        throw std::runtime_error(fmt::format("expected memory for a result at {:#x}, found none", address));
     }
 }
 
 float OperandMemory::load_wide(std::uint64_t address) {
     std::array<std::uint16_t, 2> halves{};
-    if (load(address, halves.data(), halves.size()) != halves.size())
-        throw std::runtime_error(fmt::format("no operand at {:#x}", address));
+    if (load(address, halves.data(), halves.size()) != halves.size()) fail_to_load(address);
     float value = 0;
     std::memcpy(&value, halves.data(), sizeof value);
     return value;
@@ -43,8 +50,7 @@ std::size_t OperandMemory::load(std::uint64_t address, std::uint16_t* values, st
 std::uint16_t OperandMemory::load_slowly(std::uint64_t address) {
     std::uint16_t value = 0;
     if (ask(address) && inside(address, sizeof value)) return load(address);
-    if (debug(::tlm::TLM_READ_COMMAND, address, &value, sizeof value) != sizeof value)
-        throw std::runtime_error(fmt::format("no operand at {:#x}", address));
+    if (debug(::tlm::TLM_READ_COMMAND, address, &value, sizeof value) != sizeof value) fail_to_load(address);
     return value;
 }
 

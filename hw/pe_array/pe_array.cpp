@@ -46,7 +46,7 @@ PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationR
       clock_(config.clock_ghz),
       memory_(scratchpad) {
     if (config.acc != "fp32" && config.acc != "fp16")
-        throw ModelError(*this, "no accumulator type called \"" + config.acc + "\"");
+        throw ModelError(*this, not_among("acc", {"fp32", "fp16"}, config.acc));
     command.register_b_transport(this, &PeArray::b_transport);
     scratchpad.register_invalidate_direct_mem_ptr(this, &PeArray::invalidate_direct_mem_ptr);
     register_counters(registry, this->name(), kCounters, [this]() -> const Stats& { return stats_; });
@@ -54,7 +54,8 @@ PeArray::PeArray(sc_core::sc_module_name name, const Config& config, SimulationR
 
 void PeArray::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     auto* work = payload.get_extension<PeWorkExtension>();
-    if (work == nullptr) return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "a command without work");
+    if (work == nullptr)
+        return refuse(payload, ::tlm::TLM_COMMAND_ERROR_RESPONSE, "expected a command with work, found none");
     const std::string why_not = validation_error(*work);
     if (!why_not.empty()) return refuse(payload, ::tlm::TLM_GENERIC_ERROR_RESPONSE, why_not);
 
@@ -93,27 +94,32 @@ std::uint64_t PeArray::idle_cycles(const sc_core::sc_time& start) const {
 
 std::string PeArray::validation_error(const PeWorkExtension& work) const {
     if (work.rows == 0 || work.columns == 0 || outputs_of_a_pe(work) == 0 || work.reduction == 0 || work.repeats == 0)
-        return "a block without work";
+
+        return fmt::format(
+            "expected a block with work, found {} x {} PEs with {} outputs each, a reduction of {} and {} "
+            "repeats",
+            work.rows, work.columns, outputs_of_a_pe(work), work.reduction, work.repeats);
     if (work.rows > config_.rows || work.columns > config_.columns)
-        return fmt::format("a block of {} x {} PEs on an array of {} x {}", work.rows, work.columns, config_.rows,
-                           config_.columns);
+        return fmt::format("expected a block of at most the array's {} x {} PEs, found {} x {}", config_.rows,
+                           config_.columns, work.rows, work.columns);
     for (const std::uint8_t bytes : {work.operand_bytes, work.result_bytes})
-        if (bytes != 2 && bytes != 4) return fmt::format("elements of {} bytes", bytes);
+        if (bytes != 2 && bytes != 4) return fmt::format("expected elements of 2 or 4 bytes, found {}", bytes);
     // One set of accumulators works while the other drains; operands are held for one step.
     const std::uint64_t accumulator_bytes = acc_fp16() ? 2 : 4;
     const std::uint64_t registers = 2 * accumulator_bytes * outputs_of_a_pe(work) +
                                     kOperandBytes * (std::uint64_t{work.row_outputs} + work.column_outputs);
     if (registers > config_.register_bytes)
-        return fmt::format("a block with {} x {} accumulators a PE, which needs {} bytes of registers and has {}",
-                           work.row_outputs, work.column_outputs, registers, config_.register_bytes);
+        return fmt::format("expected a block of at most {} bytes of registers a PE, found {} for {} x {} accumulators",
+                           config_.register_bytes, registers, work.row_outputs, work.column_outputs);
     if (work.outputs > outputs_of_a_block(work))
-        return fmt::format("{} outputs wanted of a block that has {}", work.outputs, outputs_of_a_block(work));
+        return fmt::format("expected at most the block's {} outputs, found {}", outputs_of_a_block(work), work.outputs);
     const std::uint64_t read =
         work.vector_op || work.channelwise
             ? outputs_of_a_block(work)
             : std::max(std::uint64_t{work.rows} * work.row_outputs, std::uint64_t{work.columns} * work.column_outputs);
     if (read * work.reduction * work.operand_bytes > std::numeric_limits<unsigned>::max())
-        return fmt::format("a block with a reduction of {}, more than one burst can hold", work.reduction);
+        return fmt::format("expected operands of a block of at most {} bytes, which is a burst, found {}",
+                           std::numeric_limits<unsigned>::max(), read * work.reduction * work.operand_bytes);
     return work.addresses == nullptr ? "" : address_error(work);
 }
 
@@ -159,9 +165,10 @@ PeArray::Stream PeArray::stream(const Operand& operand, std::uint64_t repeats, c
     sc_core::sc_time end = start;
     scratchpad->b_transport(payload, end);
     if (payload.is_response_error())
-        throw std::runtime_error(fmt::format("scratchpad answers {} to a burst of {} bytes at {:#x}",
-                                             payload.get_response_string(), operand.bytes(), operand.address));
-    if (burst_->bytes_per_cycle == 0) throw std::runtime_error("scratchpad does not know repeated bursts");
+        throw std::runtime_error(fmt::format("expected the scratchpad to take a burst of {} bytes at {:#x}, found {}",
+                                             operand.bytes(), operand.address, payload.get_response_string()));
+    if (burst_->bytes_per_cycle == 0)
+        throw std::runtime_error("expected a scratchpad that knows repeated bursts, found 0 bytes per cycle");
     return {burst_->bytes_per_cycle, end - start};
 }
 

@@ -115,7 +115,7 @@ void SteppedPeArray::cycle() {
     beat.valid = out_.out_valid && in_.out_ready;
     if (beat.valid) {
         if (beat_block_ - first_draining_ >= draining_.size())
-            fault("out_valid: the array drains a block that has not ended");
+            fault("out_valid: expected results of a block that has ended, found those of one that has not");
         Draining& block = draining_[beat_block_ - first_draining_];
         lanes_until_ = stepped_ + beats_.size();
         beat.block = beat_block_;
@@ -129,7 +129,7 @@ void SteppedPeArray::cycle() {
     const bool owes = in_.valid || (in_.out_ready && beat_block_ - first_draining_ < draining_.size());
     stalled_ = beat.valid || (in_.valid && out_.in_ready) ? 0 : stalled_ + (owes ? 1 : 0);
     if (stalled_ > kPatience)
-        fault(fmt::format("{}: the array has made no progress for {} cycles", in_.valid ? "in_ready" : "out_valid",
+        fault(fmt::format("{}: expected progress within {} cycles, found none", in_.valid ? "in_ready" : "out_valid",
                           kPatience));
     collect_lanes();
     ++stepped_;
@@ -143,13 +143,14 @@ void SteppedPeArray::cycle() {
 void SteppedPeArray::collect_lanes() {
     if (stepped_ >= lanes_until_) {
         if (std::any_of(out_.lane_valid.begin(), out_.lane_valid.end(), [](std::uint8_t valid) { return valid != 0; }))
-            fault("lane_valid: a result leaves that belongs to no block");
+            fault("lane_valid: expected no result, as no block drains, found one");
         return;
     }
     for (std::uint32_t j = 0; j < beats_.size() && j <= stepped_; ++j) {
         const Beat& beat = beats_[(stepped_ - j) % beats_.size()];
         if (beat.valid != (out_.lane_valid[j] != 0))
-            fault(fmt::format("lane_valid[{}]: the column {} a result", j, beat.valid ? "lacks" : "invents"));
+            fault(fmt::format("lane_valid[{}]: expected {} of the column, found {}", j,
+                              beat.valid ? "a result" : "no result", beat.valid ? "none" : "one"));
         if (!beat.valid || beat.block < first_draining_) continue;
         const Draining& block = draining_[beat.block - first_draining_];
         if (block.kernel != nullptr && j < block.columns) write_result(block, beat.index, j, out_.lanes[j]);
@@ -166,7 +167,7 @@ void SteppedPeArray::write_result(const Draining& block, std::uint32_t beat, std
 }
 
 void SteppedPeArray::fault(const std::string& message) {
-    throw RtlFault(fmt::format("cycle {} of the array: {}{}", stepped_, message, core_->evidence()));
+    throw RtlFault(fmt::format("cycle {} of the array: {}", stepped_, message + core_->evidence()));
 }
 
 bool SteppedPeArray::drained() const {

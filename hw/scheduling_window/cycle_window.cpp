@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/sw_scheduler/base/config_check.h"
+
 namespace switchyard::hw {
 
 using sched::ace::KernelId;
@@ -29,14 +31,15 @@ std::string first_difference(const WindowOutputs& a, const WindowOutputs& b) {
 }
 
 std::string validation_error(const WindowShape& shape) {
-    if (shape.slots < 2 || shape.slots > 128) return "a scheduling window has 2 to 128 slots";
+    if (shape.slots < 2 || shape.slots > 128) return fmt::format("expected 2 to 128 slots, found {}", shape.slots);
     if (shape.scheduled_kernels < shape.slots || shape.scheduled_kernels > sched::ace::kMaxScheduledKernels)
-        return "the scheduled_list holds as many kernels as the window has slots, and 255 at most";
+        return fmt::format("expected scheduled_kernels of {}, the number of slots, to {}, found {}", shape.slots,
+                           sched::ace::kMaxScheduledKernels, shape.scheduled_kernels);
     return "";
 }
 
 std::unique_ptr<WindowCore> make_window_core(const std::string& impl, const WindowShape& shape, const std::string&) {
-    if (impl != "model") throw std::invalid_argument("no scheduling window of impl \"" + impl + "\" here");
+    if (impl != "model") throw std::invalid_argument(not_among("impl", {"model"}, impl));
     return std::make_unique<CycleWindow>(shape);
 }
 

@@ -72,8 +72,9 @@ void SchedulingWindow::take_entry(::tlm::tlm_generic_payload& payload, sc_core::
     const unsigned char* data = payload.get_data_ptr();
     const unsigned length = payload.get_data_length();
     if (length < 2 || length < 2U + data[1])
-        return refuse(payload, fmt::format("an entry of {} bytes ends before its upstream ids", length));
-    if (data[0] != next_) return refuse(payload, fmt::format("entry {} comes where {} should", data[0], next_));
+        return refuse(payload, fmt::format("expected an entry of {} bytes with its upstream ids, found {}",
+                                           length < 2 ? 2U : 2U + data[1], length));
+    if (data[0] != next_) return refuse(payload, fmt::format("expected entry {}, found {}", next_, data[0]));
     Entry entry;
     entry.window.id = data[0];
     entry.window.upstream.assign(data + 2, data + 2 + data[1]);
@@ -94,7 +95,8 @@ void SchedulingWindow::take_completion(::tlm::tlm_generic_payload& payload, sc_c
     const auto found =
         payload.get_address() <= 0xFF ? inside_.find(static_cast<KernelId>(payload.get_address())) : inside_.end();
     if (found == inside_.end() || !found->second.executing)
-        return refuse(payload, fmt::format("kernel {} completes and does not execute", payload.get_address()));
+        return refuse(payload, fmt::format("expected the completion of a kernel that executes, found that of kernel {}",
+                                           payload.get_address()));
     found->second.executing = false;
     wait(delay);
     delay = sc_core::SC_ZERO_TIME;
@@ -217,7 +219,9 @@ void SchedulingWindow::dispatch() {
         payload.set_response_status(::tlm::TLM_INCOMPLETE_RESPONSE);
         kernels->b_transport(payload, delay);
         wait(delay);
-        if (payload.is_response_error()) throw registry_.failure(*this, fmt::format("kernel {} was refused", id));
+        if (payload.is_response_error())
+            throw registry_.failure(*this, fmt::format("kernel {}: expected the CTA scheduler to take it, found {}", id,
+                                                       payload.get_response_string()));
         wait(nanoseconds(config_.interval_ns, "interval_ns"));
     }
 }

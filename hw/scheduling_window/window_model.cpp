@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+
+#include "switchyard/hw/scheduling_window/window_core.h"
 
 namespace switchyard::hw {
 
 using sched::ace::KernelId;
 
 WindowModel::WindowModel(const Config& config) : config_(config) {
-    if (config.slots < 2 || config.slots > 128) throw std::invalid_argument("a scheduling window has 2 to 128 slots");
-    if (config.scheduled_kernels < config.slots || config.scheduled_kernels > sched::ace::kMaxScheduledKernels)
-        throw std::invalid_argument(
-            "the scheduled_list holds as many kernels as the window has slots, and 255 at most");
+    if (const std::string wrong = validation_error(WindowShape{config.slots, config.scheduled_kernels}); !wrong.empty())
+        throw std::invalid_argument(wrong);
 }
 
 bool WindowModel::can_insert() const {

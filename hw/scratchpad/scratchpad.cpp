@@ -54,7 +54,7 @@ void Scratchpad::b_transport(int port, ::tlm::tlm_generic_payload& payload, sc_c
     ::tlm::tlm_response_status status = check(port, payload, why);
     if (status == ::tlm::TLM_OK_RESPONSE && has_values) {
         status = access_memory(payload, storage_.data() + payload.get_address());
-        why = "byte enables without length";
+        why = "expected byte enables with a length, found length 0";
     }
     payload.set_response_status(status);
     if (status != ::tlm::TLM_OK_RESPONSE) return registry_.add_error(*this, why);
@@ -92,24 +92,28 @@ bool Scratchpad::may_write(int port, bool kernels) {
 ::tlm::tlm_response_status Scratchpad::check(int port, const ::tlm::tlm_generic_payload& payload,
                                              std::string& why) const {
     if (!payload.is_read() && !payload.is_write()) {
-        why = "neither a read nor a write";
+        why = "expected a read or a write, found TLM_IGNORE_COMMAND";
         return ::tlm::TLM_COMMAND_ERROR_RESPONSE;
     }
     const std::uint64_t first = payload.get_address();
     const std::uint64_t bytes = memory_span(payload);
     if (bytes == 0) {
-        why = "a burst without length or streaming width";
+        why = fmt::format("expected a burst of at least 1 byte, found length {} and streaming width {}",
+                          payload.get_data_length(), payload.get_streaming_width());
         return ::tlm::TLM_BURST_ERROR_RESPONSE;
     }
     if (first >= config_.capacity_bytes || bytes > config_.capacity_bytes - first) {
-        why = fmt::format("{} bytes at {:#x} of a scratchpad of {} bytes", bytes, first, config_.capacity_bytes);
+        why = fmt::format("expected addresses below {:#x}, the scratchpad's, found {} bytes at {:#x}",
+                          config_.capacity_bytes, bytes, first);
         return ::tlm::TLM_ADDRESS_ERROR_RESPONSE;
     }
     const bool kernels = first < kernel_region_;
     const bool crosses = kernels && first + bytes > kernel_region_;
     if (payload.is_write() && (crosses || !may_write(port, kernels))) {
-        why = fmt::format("{} bytes written to {:#x}: the first {} bytes are for kernels, which are the controller's",
-                          bytes, first, kernel_region_);
+        why = fmt::format(
+            "expected kernels of the controller below {:#x} and data of the other ports above, found a write of "
+            "{} bytes to {:#x} by port {}",
+            kernel_region_, bytes, first, port);
         return ::tlm::TLM_ADDRESS_ERROR_RESPONSE;
     }
     return ::tlm::TLM_OK_RESPONSE;

@@ -64,18 +64,23 @@ void TaskTile::receive(const Payload& payload) {
         const std::uint64_t bytes = payload.get_extension<PacketExtension>()->payload_bytes;
         stats_.received_bytes += bytes;
         if (message.task != task_ || message.round < computed_ || message.round >= opened_)
-            throw ModelError(
-                *this, fmt::format("data of round {} of task {}, which has no slot", message.round, message.task));
+            throw ModelError(*this,
+                             fmt::format("expected data of task {} and rounds [{}, {}), found those of task {} and "
+                                         "round {}",
+                                         task_, computed_, opened_, message.task, message.round));
         Load& load = loads_[message.round - computed_];
         if (load.missing < bytes)
-            throw ModelError(*this, fmt::format("more data of round {} than it reads", message.round));
+            throw ModelError(*this, fmt::format("round {}: expected at most {} bytes, found {}", message.round,
+                                                load.missing, bytes));
         load.missing -= bytes;
         return advance();
     }
     if (memory != nullptr && memory->operation == MemoryOperation::write_done) {
         const auto store =
             std::find_if(stores_.begin(), stores_.end(), [&](const Store& one) { return one.round == message.round; });
-        if (store == stores_.end()) throw ModelError(*this, "memory acknowledges what was not written");
+        if (store == stores_.end())
+            throw ModelError(*this, fmt::format("expected acknowledgements of rounds that were written, found round {}",
+                                                message.round));
         --store->missing;
         return advance();
     }
@@ -97,15 +102,20 @@ void TaskTile::receive(const Payload& payload) {
                 ask(message.round);
             return;
         default:
-            throw ModelError(*this, "unexpected packet");
+            throw ModelError(*this, fmt::format("expected run, stop, limit or ready, found command {}",
+                                                static_cast<unsigned>(message.command)));
     }
 }
 
 void TaskTile::begin(const TaskMessage& message) {
-    if (program_) throw ModelError(*this, fmt::format("task {} begins while task {} runs", message.task, task_));
+    if (program_)
+        throw ModelError(
+            *this, fmt::format("expected the end of task {} first, found the start of task {}", task_, message.task));
     const std::vector<Endpoint>& tiles = message.program->tiles();
     const auto found = std::find(tiles.begin(), tiles.end(), config_.tile);
-    if (found == tiles.end()) throw ModelError(*this, fmt::format("is no tile of task {}", message.task));
+    if (found == tiles.end())
+        throw ModelError(*this, fmt::format("expected this tile, {}, among those of task {}, found {}", config_.tile,
+                                            message.task, fmt::join(tiles, " ")));
     program_ = message.program;
     task_ = message.task;
     rank_ = static_cast<std::size_t>(found - tiles.begin());
@@ -233,7 +243,7 @@ void TaskTile::inject(const PooledPayload& packet, bool after_setup) {
     ++stats_.packets;
     noc_out->b_transport(*packet, delay);
     if (!packet->is_response_ok())
-        throw ModelError(*this, "the network refused a packet: " + packet->get_response_string());
+        throw ModelError(*this, "expected the network to take a packet, found " + packet->get_response_string());
 }
 
 std::string TaskTile::waits() const {

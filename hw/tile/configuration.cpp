@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/tile/tile_controller.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
@@ -11,7 +13,9 @@ namespace switchyard::hw {
 
 void TileController::on_config(const InterfaceEvent& event) {
     if (event.kind == InterfaceEvent::Kind::config_read) {
-        if (event.address != kTileProfileRead) throw ModelError(*this, "config read of an unmapped address");
+        if (event.address != kTileProfileRead)
+            throw ModelError(
+                *this, fmt::format("expected a read of address {:#x}, found {:#x}", kTileProfileRead, event.address));
         InterfaceCommand reply;
         reply.kind = InterfaceCommand::Kind::send_profile;
         if (program_) {
@@ -32,24 +36,27 @@ void TileController::on_config(const InterfaceEvent& event) {
         program_bytes_.resize(std::max<std::size_t>(program_bytes_.size(), event.address + event.size));
         std::copy_n(event.bytes, event.size, program_bytes_.begin() + static_cast<std::ptrdiff_t>(event.address));
     } else {
-        throw ModelError(*this, "config write to an unmapped address");
+        throw ModelError(*this, fmt::format("expected a write below address {:#x}, or to {:#x} or {:#x}, found {:#x}",
+                                            kTileProgramCommit, kTileProgramCommit, kTileProfileClear, event.address));
     }
 }
 
 void TileController::commit_program(std::size_t size) {
     try {
-        if (size > program_bytes_.size()) throw InputError("program is shorter than its commit says");
+        if (size > program_bytes_.size())
+            throw InputError(fmt::format("expected a program of {} bytes, found {}", size, program_bytes_.size()));
         auto program = std::make_shared<TileProgram>(decode_tile_program(program_bytes_.data(), size));
         for (std::size_t i = 0; i < program->kernels.size(); ++i) {
             KernelBytes bytes = switchyard::encode(program->kernels[i]);
             if (write(scratchpad, i * kKernelBytes, bytes.data(), kKernelBytes) != ::tlm::TLM_OK_RESPONSE) {
-                throw InputError("kernel store is full");
+                throw InputError(fmt::format("expected room for {} kernels, found {}", program->kernels.size(), i));
             }
         }
         auto count = static_cast<std::uint32_t>(program->kernels.size());
         if (write(dispatcher_config, 0, reinterpret_cast<unsigned char*>(&count), sizeof count) !=
             ::tlm::TLM_OK_RESPONSE) {
-            throw InputError("dispatcher refused the kernels");
+            throw InputError(
+                fmt::format("expected the dispatcher to take {} kernels, found that it refuses them", count));
         }
         program_ = std::move(program);
     } catch (const InputError&) {

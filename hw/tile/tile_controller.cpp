@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "switchyard/tlm/borrowed_extension.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/has_process.h"
@@ -55,7 +57,9 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             return;
         case Kind::control:
             if (event->control != static_cast<std::uint32_t>(ControlCode::segment_start)) {
-                throw ModelError(*this, "unknown control packet " + std::to_string(event->control));
+                throw ModelError(*this,
+                                 fmt::format("expected control packet {} (segment_start), found {}",
+                                             static_cast<std::uint32_t>(ControlCode::segment_start), event->control));
             }
             start_segment(event->segment, event->batch);
             break;
@@ -93,7 +97,9 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
 }
 
 void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
-    if (segment_ >= 0) throw ModelError(*this, "segment " + std::to_string(segment) + " begins before the last ended");
+    if (segment_ >= 0)
+        throw ModelError(*this, fmt::format("expected the end of segment {} first, found the start of segment {}",
+                                            segment_, segment));
     segment_ = segment;
     batch_ = batch;
     free_since_ = sc_core::sc_time_stamp().value();
@@ -267,17 +273,22 @@ SampleIndexListPtr TileController::index_list_of(const Operator& op, unsigned un
         SampleIndexListPtr index_list = input.index_lists[unit];
         for (unsigned level = 0; level < input.edge->pops; ++level) index_list = index_list->outer;
         if (common && !(common->samples == index_list->samples)) {
-            throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + " unit " + std::to_string(unit) +
-                                        ": its inputs bring different samples");
+            throw ModelError(*this,
+                             fmt::format("operator {} unit {}: expected the same samples from all inputs, found {} "
+                                         "samples and {} others",
+                                         op.op->op_id, unit, common->samples.size(), index_list->samples.size()));
         }
         common = std::move(index_list);
     }
     if (op.placement->shape.kind != OpKind::merge) return common;
     const std::vector<std::uint32_t>&all = common->samples.ids(), &merged = op.merged[unit]->ids;
-    if (!std::includes(all.begin(), all.end(), merged.begin(), merged.end())) {
-        throw ModelError(*this, "operator " + std::to_string(op.op->op_id) + " unit " + std::to_string(unit) +
-                                    ": its inputs bring samples that are not in the unit");
-    }
+    const auto foreign = std::find_if(merged.begin(), merged.end(), [&all](std::uint32_t id) {
+        return !std::binary_search(all.begin(), all.end(), id);
+    });
+    if (foreign != merged.end())
+        throw ModelError(*this,
+                         fmt::format("operator {} unit {}: expected samples of the unit from all inputs, found {}",
+                                     op.op->op_id, unit, *foreign));
     return common;
 }
 
@@ -334,8 +345,8 @@ bool TileController::try_dispatch(std::size_t index) {
     const std::size_t known = registry_.errors().size();
     if (!send(dispatcher, dispatch, delay))
         throw registry_.failure(*this,
-                                "operator " + std::to_string(op.op->op_id) + ": the dispatcher refuses dyn_dim " +
-                                    std::to_string(dispatch.dyn_dim),
+                                fmt::format("operator {}: expected the dispatcher to take dyn_dim {}, found a refusal",
+                                            op.op->op_id, dispatch.dyn_dim),
                                 known);
     // An invocation counts with its first unit, by the samples that it is for.
     if (op.invoked_kernel < 0)

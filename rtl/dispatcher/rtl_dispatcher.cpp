@@ -256,7 +256,7 @@ const BlockAddresses* RtlDispatcher::addresses(const DispatchExtension& request)
         try {
             addresses_.emplace(*kernel_, *nest_, *request.values, request.weight_offset, request.output_offset);
         } catch (const std::domain_error& error) {
-            throw std::runtime_error(fmt::format("kernel {} {}", request.kernel, error.what()));
+            throw std::runtime_error(fmt::format("kernel {}: {}", request.kernel, error.what()));
         }
     }
     addresses_->find(out.instr_position, block_);
@@ -326,7 +326,8 @@ void RtlDispatcher::finish(const DispatchExtension& request) {
         case Status::none_found:
             throw std::domain_error(fit_error(request, result.result_largest));
         case Status::full:
-            throw std::runtime_error(fmt::format("{} kernels for a directory that holds {}", end, kDispatcherKernels));
+            throw std::runtime_error(
+                fmt::format("expected at most {} kernels, as the directory holds, found {}", kDispatcherKernels, end));
         case Status::bad_kernel:
             try {
                 decode_kernel(fetched_.data());
@@ -347,8 +348,8 @@ void RtlDispatcher::finish(const DispatchExtension& request) {
     }
     const std::string broken = text(
         static_cast<hw::NestFault>(static_cast<unsigned>(result.result_status) - static_cast<unsigned>(Status::units)));
-    require(!nest_, "that good kernel " + std::to_string(result.result_index) + " " + broken);
-    throw std::runtime_error(fmt::format("kernel {} {}", result.result_index, broken));
+    require(!nest_, "that good kernel " + std::to_string(result.result_index) + " is bad: " + broken);
+    throw std::runtime_error(fmt::format("kernel {}: {}", result.result_index, broken));
 }
 
 std::string RtlDispatcher::state() const {

@@ -139,10 +139,11 @@ SIM_TEST("what happens is reported with types that a user can filter", "[acceler
     AcceleratorRig rig(mini());
     rig.run(load_and_fail);
     const std::string host = "rig.accelerator.chip.host: ";
-    CHECK(heard == std::vector<std::string>{"switchyard/host_interface/image|" + host + "image loaded, 22 segments",
-                                            "switchyard/host_interface/error|" + host +
-                                                "the doorbell for batch 0 was rung before an image was loaded (9)",
-                                            "switchyard/host_interface/reset|" + host + "reset",
-                                            "switchyard/host_interface/reset|" + host + "out of reset"});
+    CHECK(heard ==
+          std::vector<std::string>{"switchyard/host_interface/image|" + host + "image loaded, 22 segments",
+                                   "switchyard/host_interface/error|" + host +
+                                       "batch 0: expected a loaded image before the doorbell, found none; load one (9)",
+                                   "switchyard/host_interface/reset|" + host + "reset",
+                                   "switchyard/host_interface/reset|" + host + "out of reset"});
     CHECK(sc_core::sc_report_handler::get_count("switchyard/host_interface/image") == 1);
 }

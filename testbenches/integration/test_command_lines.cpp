@@ -230,8 +230,9 @@ TEST_CASE("a memory is characterised", "[cli][memory]") {
     CHECK(mem("--pattern random --set timing.tfaw_cycles=60").at("achieved_gbps").get<double>() <
           0.6 * mem("--pattern random").at("achieved_gbps").get<double>());
 
-    check_refused(sy_sim("mem --device sdram"), {"sdram: neither a known device"});
-    check_refused(sy_sim("mem --mapping row-column"), {"controller.mapping: field channel is missing; it has 3 bits"});
+    check_refused(sy_sim("mem --device sdram"), {"sdram: expected a file or one of "});
+    check_refused(sy_sim("mem --mapping row-column"),
+                  {"controller.mapping: field channel: expected 3 bits, found none"});
     check_refused(sy_sim("mem --pattern trace"),
                   {"--trace: expected together with --pattern trace, found one without the other"});
     check_refused(sy_sim("mem --pattern trace --trace none.csv"), {"none.csv: cannot be read"});

@@ -95,11 +95,13 @@ TEST_CASE("keys of a flit network that contradict each other are refused", "[fli
                              " --set noc.impl=flit " + settings),
                       parts);
     };
-    refused("--set noc.vcs=3", {"mini.yaml:", "noc: a torus needs an even number of vcs"});
-    refused("--set noc.control_vcs=1", {"mini.yaml:", "noc: a torus needs an even number of control_vcs"});
-    refused("--set noc.routing_cycles=2", {"mini.yaml:", "noc: router_cycles is 4", "take 5"});
-    refused("--set noc.vcs=12", {"mini.yaml:", "noc: a router of 6 ports with 14 virtual channels"});
-    refused("--set noc.link_cycles=0", {"mini.yaml:", "noc: a link of flits takes a cycle at least"});
+    refused("--set noc.vcs=3", {"mini.yaml:", "noc: vcs: expected an even number on a torus"});
+    refused("--set noc.control_vcs=1", {"mini.yaml:", "noc: control_vcs: expected an even number on a torus"});
+    refused("--set noc.routing_cycles=2", {"mini.yaml:", "noc: router_cycles: expected 5", "found 4"});
+    refused("--set noc.vcs=12",
+            {"mini.yaml:", "noc: expected at most 64 virtual channels in a router, found 84 in 6 ports"});
+    refused("--set noc.link_cycles=0",
+            {"mini.yaml:", "noc: link_cycles and endpoint_link_cycles: expected at least 1, found 0"});
     refused("--set chip.impl=stages", {"mini.yaml:", "noc: impl: expected chip.impl: tiles for flit, found "});
     refused("--set noc.multicast=magic", {"noc.multicast", "tree", "source"});
 }

@@ -260,10 +260,10 @@ TEST_CASE("an image for batches says so, and m-tile has none", "[invocation]") {
     CHECK(sy_sched("inspect " + image).out.find("kernels are invoked once a batch") != std::string::npos);
     const std::string m_tile = kDigits + std::string(" --platform ") + kMini + " --design m-tile";
     check_refused(sy_sched("compile " + m_tile + " --invocation batch -o " + scratch("m.syk")),
-                  {"design m-tile", "invocation: batch"});
+                  {"design m-tile: expected invocation micro_batch", "found batch"});
     check_refused(sy_sched("compile " + m_tile + " --invocation sample -o " + scratch("m.syk")),
-                  {"invocation sample: unknown; known are micro_batch, batch"});
+                  {"invocation: expected one of micro_batch, batch, found sample"});
     check_refused(sy_sched(std::string("compile ") + kDigits + " --platform " + kMini +
                            " --design adyna --sample-routing on_chip -o " + scratch("m.syk")),
-                  {"design adyna", "routing: on_chip needs invocation: batch"});
+                  {"design adyna", "expected invocation batch for sample routing on_chip, found micro_batch"});
 }

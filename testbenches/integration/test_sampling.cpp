@@ -140,11 +140,12 @@ TEST_CASE("samplings that cannot be are refused", "[cli][bad][sampling]") {
     const auto compile = [](const std::string& model, const std::string& more) {
         return sy_sched("compile " + model + " --platform " + kMini + " -o " + scratch("bad.syk") + " " + more);
     };
-    check_refused(compile(kDigits, "--design adyna --sampling best"), {"sampling best: unknown; known are uniform"});
+    check_refused(compile(kDigits, "--design adyna --sampling best"),
+                  {"sampling: expected one of uniform, profile, optimal, found best"});
     check_refused(compile(kDigits, "--design m-tile --sampling optimal"),
-                  {"design m-tile: its kernels are not sampled"});
+                  {"design m-tile: expected sampling uniform, found optimal"});
     check_refused(compile("testbenches/data/static_chain.yaml", "--design adyna --sampling profile"),
-                  {"static_chain.yaml: static_chain: declares no routing"});
+                  {"static_chain.yaml: static_chain: expected a profile for sampling profile, found none"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + digits_image() + " --trace " +
                          kDigitsTrace + " --batches 1 --write-profile /dev/null/x.json"),
                   {"/dev/null/x.json: cannot be written"});

@@ -67,14 +67,16 @@ std::string AddressMapping::parse(const std::string& text, const Geometry& g) {
             said[token.field] += token.bits;
         tokens.push_back(token);
     }
-    if (tokens.size() > kMaxPieces) return fmt::format("more than {} pieces", kMaxPieces);
+    if (tokens.size() > kMaxPieces)
+        return fmt::format("expected at most {} pieces, found {}", kMaxPieces, tokens.size());
     for (unsigned field = 0; field < kFields; ++field) {
         const int bits = static_cast<int>(wanted[field]);
         const char* const name = kFieldNames[field];
-        if (open[field] > 1) return fmt::format("field {} is named more than once without a number of bits", name);
-        if (times[field] == 0 && bits > 0) return fmt::format("field {} is missing; it has {} bits", name, bits);
+        if (open[field] > 1)
+            return fmt::format("field {}: expected one piece without a number of bits, found {}", name, open[field]);
+        if (times[field] == 0 && bits > 0) return fmt::format("field {}: expected {} bits, found none", name, bits);
         if (said[field] > bits || (open[field] == 0 && said[field] < bits))
-            return fmt::format("field {} has {} bits, the mapping places {}", name, bits, said[field]);
+            return fmt::format("field {}: expected {} bits, found {}", name, bits, said[field]);
     }
     unsigned address_shift = bits_of(g.burst_bytes);
     std::array<unsigned, kFields> placed{};

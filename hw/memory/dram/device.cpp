@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/crc32.h"
 #include "switchyard/sw_scheduler/base/sections.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::hw::dram {
 
@@ -118,25 +120,41 @@ std::string validation_error(const Device& device) {
                                                       {"bursts_per_row", g.bursts_per_row},
                                                       {"burst_bytes", g.burst_bytes}};
     for (const auto& [name, size] : sizes)
-        if (!power_of_two(size)) return fmt::format("geometry.{} must be a power of 2, not {}", name, size);
-    if (g.banks() > kMaxBanks) return fmt::format("a pseudo-channel can have {} banks, not {}", kMaxBanks, g.banks());
+        if (!power_of_two(size)) return fmt::format("geometry.{}: expected a power of two, found {}", name, size);
+    if (g.banks() > kMaxBanks)
+        return fmt::format("geometry: expected at most {} banks in a pseudo-channel, found {}", kMaxBanks, g.banks());
     if (t.trc_cycles < t.tras_cycles + t.trp_cycles)
-        return fmt::format("timing.trc_cycles must be tras_cycles + trp_cycles = {} at least, not {}",
+        return fmt::format("timing.trc_cycles: expected at least {}, tras_cycles + trp_cycles, found {}",
                            t.tras_cycles + t.trp_cycles, t.trc_cycles);
-    if (t.trrd_l_cycles < t.trrd_s_cycles) return "timing.trrd_l_cycles must not be below trrd_s_cycles";
-    if (t.tccd_l_cycles < t.tccd_s_cycles) return "timing.tccd_l_cycles must not be below tccd_s_cycles";
-    if (t.twtr_l_cycles < t.twtr_s_cycles) return "timing.twtr_l_cycles must not be below twtr_s_cycles";
+    const std::tuple<const char*, unsigned, unsigned> groups[] = {{"trrd", t.trrd_l_cycles, t.trrd_s_cycles},
+                                                                  {"tccd", t.tccd_l_cycles, t.tccd_s_cycles},
+                                                                  {"twtr", t.twtr_l_cycles, t.twtr_s_cycles}};
+    for (const auto& [name, same, other] : groups)
+        if (same < other)
+            return fmt::format("timing.{}_l_cycles: expected at least {}_s_cycles, {}, found {}", name, name, other,
+                               same);
     if (p.refresh == "all-bank" && t.trefi_cycles <= t.trfc_cycles + t.trc_cycles)
-        return "timing.trefi_cycles leaves no time between refreshes";
+        return fmt::format("timing.trefi_cycles: expected more than trfc_cycles + trc_cycles, {}, found {}",
+                           t.trfc_cycles + t.trc_cycles, t.trefi_cycles);
     if (p.refresh == "per-bank") {
         if (t.trefi_bank_cycles == 0 || t.trfc_bank_cycles == 0)
-            return "controller.refresh: per-bank needs timing.trefi_bank_cycles and trfc_bank_cycles";
+            return fmt::format(
+                "controller.refresh: expected timing.trefi_bank_cycles and trfc_bank_cycles for per-bank, found "
+                "{} and {}",
+                t.trefi_bank_cycles, t.trfc_bank_cycles);
         if (t.trefi_bank_cycles * g.banks() <= t.trfc_bank_cycles + t.trc_cycles)
-            return "timing.trefi_bank_cycles leaves no time between refreshes of a bank";
+            return fmt::format(
+                "timing.trefi_bank_cycles: expected more than {} for {} banks (trfc_bank_cycles + trc_cycles), "
+                "found {}",
+                (t.trfc_bank_cycles + t.trc_cycles) / g.banks(), g.banks(), t.trefi_bank_cycles);
     }
     if (p.write_high_bursts > device.write_entries())
-        return "controller.write_high_bursts must not be above the writes that a channel can hold";
-    if (p.write_low_bursts >= p.write_high_bursts) return "controller.write_low_bursts must be below write_high_bursts";
+        return fmt::format(
+            "controller.write_high_bursts: expected at most the {} writes that a channel holds, found {}",
+            device.write_entries(), p.write_high_bursts);
+    if (p.write_low_bursts >= p.write_high_bursts)
+        return fmt::format("controller.write_low_bursts: expected less than write_high_bursts, {}, found {}",
+                           p.write_high_bursts, p.write_low_bursts);
     if (const std::string message = AddressMapping::validation_error(p.mapping, g); !message.empty())
         return "controller.mapping: " + message;
     return "";
@@ -180,7 +198,8 @@ Device read_device(const std::string& name, std::map<std::string, std::string> o
     const BuiltinDevice* const builtin = find_builtin(name);
     if (builtin == nullptr)
         throw InputError(name, 0, "",
-                         fmt::format("neither a known device ({}) nor a file", fmt::join(builtin_devices(), ", ")));
+                         fmt::format("expected a file or one of {}, found {}{}", fmt::join(builtin_devices(), ", "),
+                                     name, suggestion(name, builtin_devices())));
     return overrides.empty() ? known_builtin(*builtin) : read_builtin(*builtin, std::move(overrides));
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/noc/flit/flit_network.h"
 #include "switchyard/hw/noc/flit/masks.h"
 #include "switchyard/hw/noc/flit/traversal.h"
@@ -35,7 +37,10 @@ const char* side(unsigned port) {
 
 void FlitNetwork::exchange(unsigned router, std::unique_ptr<ExternalRouter> external, bool lockstep) {
     if (cycle_ != 0) throw std::logic_error("a router can be exchanged only before the first cycle");
-    if (topology_->grid() == nullptr) throw std::invalid_argument("only routers of a grid can be exchanged");
+    if (topology_->grid() == nullptr)
+        throw std::invalid_argument(
+            fmt::format("expected a grid for routers to be exchanged, found a topology with ports named {}",
+                        topology_->port_name(0)));
     auto rtl = std::make_unique<RtlRouter>();
     rtl->external = std::move(external);
     rtl->lockstep = lockstep;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/noc/flit/flit_config.h"
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/noc/grid.h"
 
 namespace switchyard::hw::flit {
@@ -8,19 +10,28 @@ namespace switchyard::hw::flit {
 namespace {
 
 std::string validation_error(const Config& config, unsigned vc_classes, unsigned ports) {
-    if (config.vcs == 0) return "vcs must not be 0";
-    if (config.buffer_flits == 0 || config.buffer_flits > 1024) return "buffer_flits must be 1 to 1024";
+    if (config.vcs == 0) return "vcs: expected at least 1, found 0";
+    if (config.buffer_flits == 0 || config.buffer_flits > 1024)
+        return fmt::format("buffer_flits: expected 1 to 1024, found {}", config.buffer_flits);
     const bool halves = vc_classes == 2 && config.dateline;
-    if (halves && config.vcs % 2 != 0) return "a torus needs an even number of vcs: half of them a dateline class";
+    if (halves && config.vcs % 2 != 0)
+        return fmt::format("vcs: expected an even number on a torus, half for each dateline class, found {}",
+                           config.vcs);
     if (halves && config.control_vcs % 2 != 0)
-        return "a torus needs an even number of control_vcs: half of them a dateline class";
+
+        return fmt::format("control_vcs: expected an even number on a torus, half for each dateline class, found {}",
+                           config.control_vcs);
     if (config.vc_alloc_cycles == 0 || config.switch_alloc_cycles == 0 || config.switch_cycles == 0)
-        return "vc_alloc_cycles, switch_alloc_cycles and switch_cycles must not be 0";
-    if (config.switch_iterations == 0) return "switch_iterations must not be 0";
-    if (config.link_cycles == 0 || config.endpoint_link_cycles == 0) return "a link of flits takes a cycle at least";
+        return fmt::format(
+            "vc_alloc_cycles, switch_alloc_cycles and switch_cycles: expected at least 1, found {}, {} and {}",
+            config.vc_alloc_cycles, config.switch_alloc_cycles, config.switch_cycles);
+    if (config.switch_iterations == 0) return "switch_iterations: expected at least 1, found 0";
+    if (config.link_cycles == 0 || config.endpoint_link_cycles == 0)
+        return fmt::format("link_cycles and endpoint_link_cycles: expected at least 1, found {} and {}",
+                           config.link_cycles, config.endpoint_link_cycles);
     if (ports * config.all_vcs() > 64)
-        return "a router of " + std::to_string(ports) + " ports with " + std::to_string(config.all_vcs()) +
-               " virtual channels each: at most 64 in all are modelled";
+        return fmt::format("expected at most 64 virtual channels in a router, found {} in {} ports",
+                           ports * config.all_vcs(), ports);
     return "";
 }
 
@@ -28,8 +39,11 @@ std::string validation_error(const Config& config, unsigned vc_classes, unsigned
 
 std::string validation_error(const Config& config, unsigned ports) {
     constexpr unsigned kMaxCoordinates = 256;
-    if (config.columns == 0 || config.rows == 0) return "a network needs at least one router";
-    if (config.columns > kMaxCoordinates || config.rows > kMaxCoordinates) return "more than 256 routers in a row";
+    if (config.columns == 0 || config.rows == 0)
+        return fmt::format("expected at least one router, found {} x {}", config.columns, config.rows);
+    if (config.columns > kMaxCoordinates || config.rows > kMaxCoordinates)
+        return fmt::format("expected at most {} routers in a row, found {} x {}", kMaxCoordinates, config.columns,
+                           config.rows);
     return validation_error(config, config.torus ? 2 : 1, ports);
 }
 
@@ -41,7 +55,8 @@ std::string validation_error(const Config& config, const Topology& topology, uns
         of_grid.rows = grid->rows();
         return validation_error(of_grid, ports);
     }
-    if (topology.routers() == 0 || topology.routers() > 0xFFFF) return "a network needs 1 to 65535 routers";
+    if (topology.routers() == 0 || topology.routers() > 0xFFFF)
+        return fmt::format("expected 1 to 65535 routers, found {}", topology.routers());
     return validation_error(config, topology.vc_classes(), ports);
 }
 

@@ -6,18 +6,25 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "switchyard/hw/noc/flit/masks.h"
 #include "switchyard/hw/noc/flit/traversal.h"
 
 namespace switchyard::hw::flit {
 namespace {
 
+void check_endpoint(unsigned endpoint, std::size_t endpoints) {
+    if (endpoint >= endpoints)
+        throw std::out_of_range(fmt::format("expected an endpoint below {}, found {}", endpoints, endpoint));
+}
+
 unsigned max_ports_of(const Topology& topology, const std::vector<unsigned>& router_of_endpoint) {
     std::vector<unsigned> endpoints(topology.routers());
     for (const unsigned router : router_of_endpoint) {
         if (router >= endpoints.size())
-            throw std::invalid_argument("an endpoint at router " + std::to_string(router) + " of " +
-                                        std::to_string(endpoints.size()));
+            throw std::invalid_argument(fmt::format("expected endpoints at routers below {}, found one at router {}",
+                                                    endpoints.size(), router));
         ++endpoints[router];
     }
     return topology.router_ports() + (endpoints.empty() ? 0 : *std::max_element(endpoints.begin(), endpoints.end()));
@@ -123,7 +130,7 @@ void FlitNetwork::connect(const std::vector<unsigned>& router_of_endpoint) {
 
 std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std::uint64_t tag, TrafficClass traffic,
                                        std::uint32_t padding) {
-    if (flits == 0) throw std::invalid_argument("a packet without flits");
+    if (flits == 0) throw std::invalid_argument("expected a packet of at least 1 flit, found 0");
     const std::uint32_t id = pool_.make();
     Packet& packet = pool_[id];
     packet.tag = tag;
@@ -137,7 +144,7 @@ std::uint32_t FlitNetwork::make_packet(unsigned source, std::uint32_t flits, std
 
 void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flits, std::uint64_t tag,
                        TrafficClass traffic, std::uint32_t padding) {
-    if (destination >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destination));
+    check_endpoint(destination, home_.size());
     const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     set_destination(pool_[id], source, destination);
     enqueue(source, id);
@@ -146,12 +153,13 @@ void FlitNetwork::send(unsigned source, unsigned destination, std::uint32_t flit
 void FlitNetwork::multicast(unsigned source, const std::uint16_t* destinations, std::size_t count, std::uint32_t flits,
                             std::uint64_t tag, TrafficClass traffic, std::uint32_t padding) {
     if (flits > config_.buffer_flits)
-        throw std::invalid_argument("a multicast packet of " + std::to_string(flits) + " flits does not fit a buffer");
-    if (count == 0) throw std::invalid_argument("a packet without destination");
+        throw std::invalid_argument(fmt::format(
+            "expected a multicast packet of at most {} flits, as a buffer has, found {}", config_.buffer_flits, flits));
+    if (count == 0) throw std::invalid_argument("expected a packet with a destination, found none");
     const std::uint32_t id = make_packet(source, flits, tag, traffic, padding);
     pool_[id].set = pool_.make_set();
     for (std::size_t i = 0; i < count; ++i) {
-        if (destinations[i] >= home_.size()) throw std::out_of_range("no endpoint " + std::to_string(destinations[i]));
+        check_endpoint(destinations[i], home_.size());
         pool_.insert(pool_[id].set, destinations[i]);
     }
     routers_of_multicast_.clear();

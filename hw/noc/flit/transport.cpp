@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace switchyard::hw::flit {
 
 Transport::Transport(FlitNetwork& network, std::size_t endpoints, const PacketFormat& format, Multicast multicast)
@@ -16,7 +18,9 @@ Transport::Transport(FlitNetwork& network, std::size_t endpoints, const PacketFo
       expected_(2 * endpoints * endpoints) {
     if (pieces_.room() == 0)
         throw std::invalid_argument(
-            "header_bytes leave no room for data in a piece of a multicast, half of buffer_flits");
+            fmt::format("expected header_bytes that leave room for data in a piece of a multicast, half of "
+                        "buffer_flits ({}), found {}",
+                        network.config().buffer_flits, format.header_bytes));
 }
 
 std::uint32_t Transport::send(unsigned source, const std::vector<std::uint16_t>& destinations, std::uint64_t bytes,

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
 
 #include "switchyard/sw_scheduler/adyna/compiler/cost_model.h"
@@ -19,13 +20,13 @@ std::vector<unsigned> allocate_proportional(unsigned tiles, const std::vector<do
                                             const std::vector<unsigned>& minimum) {
     const std::size_t count = loads.size();
     std::vector<unsigned> min = minimum.empty() ? std::vector<unsigned>(count, 1) : minimum;
-    if (min.size() != count) throw std::invalid_argument("one minimum for each load");
-    if (std::accumulate(min.begin(), min.end(), 0u) > tiles) {
-        throw std::invalid_argument("more tiles needed than there are");
-    }
-    if (std::any_of(loads.begin(), loads.end(), [](double load) { return !(load >= 0); })) {
-        throw std::invalid_argument("negative load");
-    }
+    if (min.size() != count)
+        throw std::invalid_argument(fmt::format("expected {} minimums, one a load, found {}", count, min.size()));
+    if (const unsigned needed = std::accumulate(min.begin(), min.end(), 0u); needed > tiles)
+        throw std::invalid_argument(fmt::format("expected minimums of at most {} tiles, found {}", tiles, needed));
+    const auto negative = std::find_if(loads.begin(), loads.end(), [](double load) { return !(load >= 0); });
+    if (negative != loads.end())
+        throw std::invalid_argument(fmt::format("expected loads of 0 or more, found {}", *negative));
 
     // Operators whose share is below their minimum get the minimum; the others share the rest.
     struct Share {

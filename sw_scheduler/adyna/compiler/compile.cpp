@@ -29,10 +29,16 @@ std::vector<double> uniform_fractions(const DynGraph& graph) {
 
 void check_sampling(const Design& design, const CompileOptions& options, const DynGraph& graph) {
     if (options.sampling == Sampling::uniform) return;
+    const char* const sampling = options.sampling == Sampling::profile ? "profile" : "optimal";
     if (!design.has(Mechanism::resampling))
-        throw InputError(fmt::format("design {}: its kernels are not sampled from a profile", design.name()));
+        throw InputError(
+            fmt::format("design {}: expected sampling uniform, found {}; take uniform, or a design that samples "
+                        "kernels from a profile",
+                        design.name(), sampling));
     if (options.profile == nullptr)
-        throw InputError(graph.file, 0, graph.name, "declares no routing: sampling its kernels takes a profile");
+        throw InputError(
+            graph.file, 0, graph.name,
+            fmt::format("expected a profile for sampling {}, found none; give one, or declare routing", sampling));
 }
 
 /// Tensors in HBM are cut by 16 bits of sample ids.
@@ -65,11 +71,11 @@ Image compile(const DynGraph& network, const HardwareDescription& hardware, cons
         find_design(options.design).without(options.without).invoking(options.invocation).routing(options.routing);
     check_sampling(design, options, graph);
     hardware.check();
-    if (graph.operators.empty()) throw InputError(graph.file, 0, graph.name, "has no operators");
-    if (options.tiles > hardware.tiles()) {
-        throw InputError(
-            fmt::format("{}: {} tiles asked for, but the chip has {}", hardware.name, options.tiles, hardware.tiles()));
-    }
+    if (graph.operators.empty())
+        throw InputError(graph.file, 0, graph.name, "expected one operator or more, found none; add a layer");
+    if (options.tiles > hardware.tiles())
+        throw InputError(fmt::format("{}: expected at most the {} tiles of the chip, found {}; give fewer tiles",
+                                     hardware.name, hardware.tiles(), options.tiles));
     check_batches(graph);
     // Where every sample takes every branch, a profile of routes says nothing.
     const Profile* expected = design.has(Mechanism::routing) ? options.profile : nullptr;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::sched {
 
@@ -38,11 +39,14 @@ Design Design::without(const std::vector<std::string>& names) const {
     for (const std::string& name : names) {
         const auto* const found = std::find_if(std::begin(kNamed), std::end(kNamed),
                                                [&name](const NamedMechanism& one) { return name == one.name; });
-        if (found == std::end(kNamed))
-            throw InputError(
-                fmt::format("mechanism {}: unknown; known mechanisms: {}", name, fmt::join(mechanism_names(), ", ")));
-        if (!rest.has(found->mechanism))
-            throw InputError(fmt::format("design {}: has no mechanism {} to do without", name_, name));
+        if (found == std::end(kNamed)) throw InputError("mechanism: " + not_one_of(name, mechanism_names()));
+        if (!rest.has(found->mechanism)) {
+            std::vector<std::string> left;
+            for (const NamedMechanism& one : kNamed)
+                if (rest.has(one.mechanism)) left.emplace_back(one.name);
+            throw InputError(fmt::format("design {}: expected a mechanism that the design has ({}), found {}", name_,
+                                         left.empty() ? "none" : fmt::format("{}", fmt::join(left, ", ")), name));
+        }
         drop(found->mechanism);
     }
     if (!rest.has(Mechanism::routing)) {  // what lives on samples that take different branches
@@ -56,7 +60,9 @@ Design Design::invoking(Invocation invocation) const {
     if (invocation == Invocation::micro_batch) return result;
     if (!has(Mechanism::routing))
         throw InputError(fmt::format(
-            "design {}: invocation: batch is for designs that route samples; here micro-batches are alike", name_));
+            "design {}: expected invocation micro_batch, as without routing all micro-batches are alike, found batch; "
+            "take a design that routes samples",
+            name_));
     result.mechanisms_.set(static_cast<std::size_t>(Mechanism::batch_invocation));
     return result;
 }
@@ -65,7 +71,9 @@ Design Design::routing(SampleRouting routing) const {
     Design result = *this;
     if (routing == SampleRouting::sorted_reload) return result;
     if (!has(Mechanism::batch_invocation))
-        throw InputError(fmt::format("design {}: routing: on_chip needs invocation: batch", name_));
+        throw InputError(fmt::format(
+            "design {}: expected invocation batch for sample routing on_chip, found micro_batch; give invocation batch",
+            name_));
     result.mechanisms_.set(static_cast<std::size_t>(Mechanism::packing));
     for (const Mechanism replaced : {Mechanism::compaction, Mechanism::sharing})
         result.mechanisms_.reset(static_cast<std::size_t>(replaced));
@@ -74,15 +82,13 @@ Design Design::routing(SampleRouting routing) const {
 
 SampleRouting parse_sample_routing(const std::string& name) {
     const auto found = std::find(kSampleRoutings.begin(), kSampleRoutings.end(), name);
-    if (found == kSampleRoutings.end())
-        throw InputError(fmt::format("routing {}: unknown; known are {}", name, fmt::join(kSampleRoutings, ", ")));
+    if (found == kSampleRoutings.end()) throw InputError("routing: " + not_one_of(name, kSampleRoutings));
     return static_cast<SampleRouting>(found - kSampleRoutings.begin());
 }
 
 Invocation parse_invocation(const std::string& name) {
     const auto found = std::find(kInvocations.begin(), kInvocations.end(), name);
-    if (found == kInvocations.end())
-        throw InputError(fmt::format("invocation {}: unknown; known are {}", name, fmt::join(kInvocations, ", ")));
+    if (found == kInvocations.end()) throw InputError("invocation: " + not_one_of(name, kInvocations));
     return static_cast<Invocation>(found - kInvocations.begin());
 }
 
@@ -111,7 +117,7 @@ const Design& find_design(const std::string& name) {
         if (name == design.name()) return design;
         names.push_back(design.name());
     }
-    throw InputError(fmt::format("design {}: unknown; known designs: {}", name, fmt::join(names, ", ")));
+    throw InputError("design: " + not_one_of(name, names));
 }
 
 Design design_of(const ImageMeta& meta) {

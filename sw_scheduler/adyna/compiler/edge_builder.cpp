@@ -23,7 +23,10 @@ EdgeBuilder::EdgeBuilder(const Schedule& schedule, const Workload& workload, con
     for (const Switch& one : graph.switches) add_labels(one);
     place_blocks();
     if (edges.size() >= kNone) {
-        throw Infeasible(graph.file, 0, graph.name, fmt::format("{} edges do not fit 16 bits", edges.size()));
+        throw Infeasible(graph.file, 0, graph.name,
+                         fmt::format("expected at most {} edges, which 16 bits can number, found {}; take a smaller "
+                                     "network",
+                                     kNone - 1, edges.size()));
     }
 }
 

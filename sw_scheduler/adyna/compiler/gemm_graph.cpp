@@ -62,7 +62,8 @@ DynGraph gemm_graph(std::uint32_t m, std::uint32_t n, std::uint32_t k, const Gem
 
 GemmSlicing best_gemm_slicing(std::uint32_t m, std::uint32_t n, std::uint32_t k, const HardwareDescription& hardware,
                               unsigned tiles) {
-    if (m == 0 || n == 0 || k == 0) throw InputError("gemm: m, n and k must be positive");
+    if (m == 0 || n == 0 || k == 0)
+        throw InputError(fmt::format("gemm: expected m, n and k of at least 1, found {}, {} and {}", m, n, k));
     if (tiles == 0) tiles = hardware.tiles();
     std::set<std::uint32_t> widths;
     for (std::uint32_t parts = 1; parts <= std::min(n, 64u); parts += 1 + parts / 8) widths.insert(ceil_div(n, parts));
@@ -97,7 +98,9 @@ GemmSlicing best_gemm_slicing(std::uint32_t m, std::uint32_t n, std::uint32_t k,
     }
     if (best.out_channels == 0) {
         throw Infeasible(
-            fmt::format("gemm: no slice of {} x {} x {} fits the scratchpads of {}", m, n, k, hardware.name));
+            fmt::format("gemm: expected a slice that fits the {} bytes for data of a scratchpad of {}, found none of "
+                        "{} x {} x {}; raise scratchpad.capacity_bytes",
+                        hardware.data_bytes(), hardware.name, m, n, k));
     }
     return best;
 }

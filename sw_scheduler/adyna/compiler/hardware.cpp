@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/adyna/image/kernel_store.h"
 #include "switchyard/sw_scheduler/base/error.h"
 
@@ -58,25 +60,30 @@ unsigned HardwareDescription::closest_memory(unsigned tile) const {
 }
 
 void HardwareDescription::check() const {
-    const auto require = [this](bool good, const char* key, const char* message) {
-        if (!good) throw InputError(name.empty() ? "platform" : name, 0, key, message);
+    const auto require = [this](bool good, const char* key, const char* expected, const auto& found) {
+        if (!good)
+            throw InputError(name.empty() ? "platform" : name, 0, key,
+                             fmt::format("expected {}, found {}", expected, found));
     };
-    require(columns > 0 && rows > 0, "columns, rows", "must be positive");
-    require(tiles() + memory.size() < 0xFFFF, "columns, rows", "more endpoints than 16 bits can number");
-    require(pe_rows > 0 && pe_columns > 0, "pe_rows, pe_columns", "must be positive");
+    const auto sizes = [](unsigned first, unsigned second) { return fmt::format("{} and {}", first, second); };
+    require(columns > 0 && rows > 0, "columns, rows", "at least 1", sizes(columns, rows));
+    require(tiles() + memory.size() < 0xFFFF, "columns, rows", "at most 65534 tiles and memory interfaces",
+            tiles() + memory.size());
+    require(pe_rows > 0 && pe_columns > 0, "pe_rows, pe_columns", "at least 1", sizes(pe_rows, pe_columns));
     require(pe_register_bytes >= 12, "pe_register_bytes",
-            "a PE needs 12 bytes: two accumulators of 4 bytes and two operands of 2");
+            "at least 12 bytes in a PE (two accumulators of 4 bytes and two operands of 2)", pe_register_bytes);
     for (const unsigned width : {scratchpad_bytes_per_cycle, scratchpad_write_bytes_per_cycle})
         require(width > 0 && width <= kWidestPort, "scratchpad_bytes_per_cycle, scratchpad_write_bytes_per_cycle",
-                "must be 1 to 4096");
-    require(link_bytes_per_cycle > 0, "link_bytes_per_cycle", "must be positive");
-    require(kernel_share > 0 && kernel_share < 1, "kernel_share", "must be between 0 and 1");
-    require(kernel_store_size() > 0, "kernel_share", "leaves no room for a single kernel");
-    require(region_bytes > 0, "region_bytes", "must be positive");
-    require(!memory.empty(), "memory", "the chip needs at least one memory interface");
+                "1 to 4096", width);
+    require(link_bytes_per_cycle > 0, "link_bytes_per_cycle", "more than 0", link_bytes_per_cycle);
+    require(kernel_share > 0 && kernel_share < 1, "kernel_share", "more than 0 and less than 1", kernel_share);
+    require(kernel_store_size() > 0, "kernel_share", "room for at least 1 kernel in the scratchpad, a larger share",
+            kernel_share);
+    require(region_bytes > 0, "region_bytes", "at least 1", region_bytes);
+    require(!memory.empty(), "memory", "at least one memory interface", "none");
     for (const MemoryInterface& interface : memory) {
-        require(interface.router < tiles(), "memory", "an interface is attached to a router that does not exist");
-        require(interface.bytes_per_cycle > 0, "memory", "bandwidth must be positive");
+        require(interface.router < tiles(), "memory", "an interface at a router of the chip", interface.router);
+        require(interface.bytes_per_cycle > 0, "memory", "a bandwidth of more than 0", interface.bytes_per_cycle);
     }
 }
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
+
+#include <fmt/format.h>
 
 #include "switchyard/sw_scheduler/adyna/compiler/splits.h"
 #include "switchyard/sw_scheduler/base/error.h"
@@ -128,14 +129,17 @@ Kernel make_kernel(KernelSearch& search, const OperatorShape& shape, unsigned op
     const TileWork work = tile_work(shape, operands, partition, k_factor);
     const Blocking& blocking = search.best(work).blocking;
     constexpr std::uint8_t kLargestStride = 15;
-    if (shape.stride > kLargestStride) {
-        throw InputError("a stride of " + std::to_string(shape.stride) + " does not fit the kernel format's 4 bits");
-    }
+    if (shape.stride > kLargestStride)
+        throw InputError(fmt::format("expected a stride of at most {}, which the kernel format's 4 bits hold, found {}",
+                                     kLargestStride, shape.stride));
 
     constexpr std::uint32_t kLargestSize = 0xFFFF;
     const std::uint32_t samples = std::uint32_t{partition.dyn_dim} * units;
     if (samples > kLargestSize)
-        throw InputError("a batch of " + std::to_string(samples) + " samples does not fit the kernel format's 16 bits");
+        throw InputError(
+            fmt::format("expected a batch of at most {} samples, which the kernel format's 16 bits hold, "
+                        "found {}; take smaller batches",
+                        kLargestSize, samples));
 
     Kernel kernel;
     kernel.op_id = op_id;

@@ -220,10 +220,11 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
         if (budget == 0 && !design.has(Mechanism::every_kernel)) {
             throw Infeasible(
                 stages.workload().graph.file, one.line, one.name,
-                fmt::format("no room for a kernel: a tile's {} bytes hold {}, its operators need more; raise "
-                            "scratchpad.kernel_share or scratchpad.capacity_bytes, or take a batch with smaller "
-                            "factors (sy-sim gemm: --m)",
-                            hardware.kernel_region_bytes(), hardware.kernel_store_size()));
+                fmt::format(
+                    "expected room for a kernel, found none: a tile's {} bytes hold {}, its operators need "
+                    "more; raise scratchpad.kernel_share or scratchpad.capacity_bytes, or take a batch with smaller "
+                    "factors (sy-sim gemm: --m)",
+                    hardware.kernel_region_bytes(), hardware.kernel_store_size()));
         }
         const bool by_batch = design.has(Mechanism::batch_invocation);
         const std::uint32_t samples =
@@ -231,7 +232,9 @@ void generate_kernels(Schedule& schedule, const Segmenter& segmenter, StageSearc
         if (samples > kLargestDynDim)
             throw Infeasible(
                 stages.workload().graph.file, 0, "batch",
-                fmt::format("invocations of {} samples: a kernel has {} at most", samples, kLargestDynDim));
+                fmt::format(
+                    "expected invocations of at most {} samples, as a kernel has, found {}; take smaller batches",
+                    kLargestDynDim, samples));
         const auto largest = static_cast<std::uint16_t>(samples);
         unsigned count = design.has(Mechanism::multi_kernel) && one.dynamic() ? budget : 1;
         if (design.has(Mechanism::every_kernel) && one.dynamic()) count = largest;

@@ -180,8 +180,10 @@ std::uint64_t HbmAllocator::allocate(unsigned interface, std::uint64_t bytes) {
         used_[at] += size;
         return address;
     }
-    throw Infeasible(fmt::format("{}: memory is full: no interface has {} bytes left of its {}", hardware_.name, bytes,
-                                 hardware_.region_bytes));
+    throw Infeasible(
+        fmt::format("{}: expected a memory interface with {} bytes left of its {}, found none; raise "
+                    "hbm.region_bytes",
+                    hardware_.name, bytes, hardware_.region_bytes));
 }
 
 }  // namespace switchyard::sched

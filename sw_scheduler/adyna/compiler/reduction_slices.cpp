@@ -136,7 +136,8 @@ SlicedGraph sliced(const DynGraph& graph, const std::vector<unsigned>& slices, b
     for (std::size_t op = 0; op < graph.operators.size(); ++op) {
         Operator whole = graph.operators[op];
         if (!can_slice(whole, slices.at(op))) {
-            throw std::invalid_argument(fmt::format("{} cannot be cut into {} slices", whole.name, slices[op]));
+            throw std::invalid_argument(
+                fmt::format("{}: expected slices that divide its reduction, found {} slices", whole.name, slices[op]));
         }
         for (Source& source : whole.inputs) {
             if (source.producer >= 0) source.producer = id_of[static_cast<std::size_t>(source.producer)];

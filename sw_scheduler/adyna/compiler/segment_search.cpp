@@ -249,17 +249,18 @@ void Segmenter::fail(int first, int last) {
             const Footprint bytes = search_.smallest_footprint({op, unit, slots[op - first]}, tiles_);
             throw Infeasible(
                 work.graph.file, one.line, one.name,
-                fmt::format("does not fit: {} bytes of weights and {} bytes of buffers on each of {} tiles, which have "
-                            "{} bytes for data",
-                            bytes.weights, bytes.buffers, tiles_, hardware.data_bytes()));
+                fmt::format(
+                    "expected at most the {} bytes for data of each of {} tiles, found {} bytes of weights and {} "
+                    "bytes of buffers; take more tiles, or raise scratchpad.capacity_bytes",
+                    hardware.data_bytes(), tiles_, bytes.weights, bytes.buffers));
         }
         sum += min;
         needs += fmt::format("{}{} ({} tiles)", needs.empty() ? "" : ", ", one.name, min);
     }
     throw Infeasible(work.graph.file, work.graph.operators[first].line, work.graph.operators[first].name,
-                     fmt::format("must share a segment with the switch's other operators, which need {} tiles of {} "
-                                 "together: {}",
-                                 sum, tiles_, needs));
+                     fmt::format("expected at most {} tiles for the operators of the switch, which share a segment, "
+                                 "found a need for {} ({}); take more tiles",
+                                 tiles_, sum, needs));
 }
 
 }  // namespace switchyard::sched

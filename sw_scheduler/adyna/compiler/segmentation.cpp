@@ -40,13 +40,16 @@ Segmenter::Segmenter(StageSearch& search, const Design& design, unsigned tiles, 
         }
     }
     if (unit_sizes_.empty()) {
-        throw Infeasible(search.workload().graph.file, 0, "batch",
-                         unit_samples > 0
-                             ? fmt::format("{} samples cannot be cut into units of {}{}", batch, unit_samples,
-                                           joined > 1 ? fmt::format(" that are whole inputs of {}", joined) : "")
-                             : fmt::format("{} samples cannot be cut into equal micro-batches of at most "
-                                           "65535 (16 bits of the kernel format)",
-                                           batch));
+        throw Infeasible(
+            search.workload().graph.file, 0, "batch",
+            unit_samples > 0
+                ? fmt::format("expected a batch of whole units of {} samples{}, found {} samples; give "
+                              "units that divide the batch",
+                              unit_samples, joined > 1 ? fmt::format(" and whole inputs of {} in each", joined) : "",
+                              batch)
+                : fmt::format("expected a batch of equal micro-batches of at most 65535 samples (16 bits of "
+                              "the kernel format), found {} samples",
+                              batch));
     }
     look_up_stored_bytes();
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/adyna/compiler/allocation.h"
 
 namespace switchyard::sched {
@@ -45,7 +47,9 @@ SizeChances binomial_sizes(std::uint32_t unit_samples, double share) {
 
 PairSizes::PairSizes(const SizeChances& first, const SizeChances& second, PairSizesAre how)
     : width_(static_cast<std::uint32_t>(first.size())), chances_(first.size() * first.size(), 0.0) {
-    if (first.empty() || first.size() != second.size()) throw std::invalid_argument("sizes of one micro-batch");
+    if (first.empty() || first.size() != second.size())
+        throw std::invalid_argument(fmt::format("expected sizes of one micro-batch for both branches, found {} and {}",
+                                                first.size(), second.size()));
     const std::uint32_t unit = width_ - 1;
     double sum = 0;
     for (std::uint32_t a = 0; a < width_; ++a) {
@@ -59,7 +63,7 @@ PairSizes::PairSizes(const SizeChances& first, const SizeChances& second, PairSi
             sum += chance;
         }
     }
-    if (!(sum > 0)) throw std::invalid_argument("sizes that never occur");
+    if (!(sum > 0)) throw std::invalid_argument("expected sizes that occur, found chances of 0");
     for (double& chance : chances_) chance /= sum;
 }
 
@@ -80,7 +84,7 @@ PairSizes::PairSizes(const std::vector<const std::vector<std::uint64_t>*>& masks
             ++chances_[std::size_t{a} * width_ + b];
         }
     }
-    if (units == 0) throw std::invalid_argument("sizes of no micro-batch");
+    if (units == 0) throw std::invalid_argument("expected a micro-batch or more, found none");
     for (double& chance : chances_) chance /= units;
 }
 

@@ -111,7 +111,11 @@ void TensorMap::add(const Source& source, StoredTensor::Kind kind) {
     tensor.first_channel = stored_as_group(source) ? source.first_channel() : narrow(0);
     OperatorPlacement& placement = tensor.placement;
     const std::size_t op_id = graph.operators.size() + tensors_.size();
-    if (op_id >= kNone) throw Infeasible(graph.file, 0, graph.name, "more operators and tensors than 16 bits can name");
+    if (op_id >= kNone)
+        throw Infeasible(graph.file, 0, graph.name,
+                         fmt::format("expected at most {} operators and tensors, which 16 bits can number, found more; "
+                                     "take a smaller network",
+                                     kNone));
     placement.op_id = narrow(static_cast<std::uint32_t>(op_id));
     placement.segment = kNone;
     placement.unit_samples = graph.samples_in_flight();
@@ -168,11 +172,18 @@ void TensorMap::cut(StoredTensor& tensor, const std::vector<TensorAccess>& acces
     const std::uint32_t pieces = std::uint32_t{cut.n} * cut.p;
     const std::uint64_t bank = std::uint64_t{aligned(bytes)} * ceil_div(pieces, interfaces);
     const bool host = tensor.kind != StoredTensor::Kind::between_segments;
-    if (bytes > std::numeric_limits<std::uint32_t>::max() - kAlignment ||
-        end_ + (host ? 2 : 1) * bank > hardware_.region_bytes) {
-        throw Infeasible(fmt::format("{}: memory is full: no interface has {} bytes left of its {} for {}",
-                                     hardware_.name, bank, hardware_.region_bytes, tensor.name));
-    }
+    constexpr std::uint64_t kLargestPiece = std::numeric_limits<std::uint32_t>::max() - kAlignment;
+    if (bytes > kLargestPiece)
+        throw Infeasible(
+            fmt::format("{}: expected pieces of at most {} bytes of each tensor, found {} of {}; take "
+                        "smaller batches",
+                        hardware_.name, kLargestPiece, bytes, tensor.name));
+    if (end_ + (host ? 2 : 1) * bank > hardware_.region_bytes)
+        throw Infeasible(
+            fmt::format("{}: expected memory interfaces with {} bytes for {}, found {} left of their {}; "
+                        "raise hbm.region_bytes",
+                        hardware_.name, (host ? 2 : 1) * bank, tensor.name,
+                        hardware_.region_bytes - std::min(end_, hardware_.region_bytes), hardware_.region_bytes));
     store.offset = end_;
     store.piece_stride = aligned(bytes);
     store.bank_stride = host ? bank : 0;

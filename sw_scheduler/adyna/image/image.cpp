@@ -32,10 +32,6 @@ constexpr std::size_t kHeaderBytes = 64, kEntryBytes = 32, kAlignment = 16;
 constexpr std::uint32_t kEntryReserved = 0;
 constexpr std::size_t kHeaderReserved = 28, kHeaderCrcOffset = kHeaderBytes - 4;
 
-bool all_zero(const std::uint8_t* bytes, std::size_t size) {
-    return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0; });
-}
-
 std::size_t aligned(std::size_t offset) {
     return round_up(offset, kAlignment);
 }
@@ -81,26 +77,52 @@ void transfer(Archive& archive, typename Archive::template Record<Header> header
     throw ImageError(fault, source, place, message);
 }
 
+void check_crc(const std::string& source, const std::string& place, std::uint32_t stored, std::uint32_t computed) {
+    if (computed != stored)
+        fail(source, place,
+             fmt::format("expected bytes with the stored CRC-32 {:08x}, found {:08x}; compile the image again", stored,
+                         computed),
+             ImageFault::checksum);
+}
+
+void check_zeros(const std::string& source, const std::string& place, const char* what, const std::uint8_t* bytes,
+                 std::size_t size) {
+    const std::uint8_t* const found = std::find_if(bytes, bytes + size, [](std::uint8_t byte) { return byte != 0; });
+    if (found != bytes + size) fail(source, place, fmt::format("expected {} of zeros, found {:#04x}", what, *found));
+}
+
+[[noreturn]] void fail_truncated(const std::string& source, const std::string& place, std::uint64_t expected,
+                                 std::uint64_t found) {
+    fail(source, place, fmt::format("expected {} bytes, found the end of the file after {}", expected, found),
+         ImageFault::truncated);
+}
+
 Header read_header(const Bytes& bytes, const std::string& source) {
     const std::string place = "header (offset 0)";
     if (bytes.size() < kHeaderBytes)
-        fail(source, place, fmt::format("the file ends after {} of {} bytes", bytes.size(), kHeaderBytes),
+        fail(source, place,
+             fmt::format("expected {} bytes, found the end of the file after {}", kHeaderBytes, bytes.size()),
              ImageFault::truncated);
     ByteReader reader(bytes.data(), kHeaderBytes);
-    if (reader.get<std::uint32_t>() != kImageMagic) fail(source, place, "not a kernel image");
+    if (const auto magic = reader.get<std::uint32_t>(); magic != kImageMagic)
+        fail(source, place,
+             fmt::format("expected a kernel image with the magic number {:#010x}, found {:#010x}; give an image that "
+                         "sy-sched has compiled",
+                         kImageMagic, magic));
     // Before the checksum: another version may have another header.
     const auto version = reader.get<std::uint16_t>();
     if (version != kImageVersion)
-        fail(source, place, fmt::format("version {}, but version {} is supported", version, kImageVersion),
+        fail(source, place,
+             fmt::format("expected version {}, found version {}; compile the image again", kImageVersion, version),
              ImageFault::version);
     const auto header_bytes = reader.get<std::uint16_t>();
     Header header;
     reader(header);
     const std::uint8_t* reserved = reader.take(kHeaderReserved);
-    if (reader.get<std::uint32_t>() != crc32_of(bytes.data(), kHeaderCrcOffset))
-        fail(source, place, "CRC-32 does not match", ImageFault::checksum);
-    if (header_bytes != kHeaderBytes || !all_zero(reserved, kHeaderReserved))
-        fail(source, place, "a fixed field has another value");
+    check_crc(source, place, reader.get<std::uint32_t>(), crc32_of(bytes.data(), kHeaderCrcOffset));
+    if (header_bytes != kHeaderBytes)
+        fail(source, place, fmt::format("expected {} as the size of the header, found {}", kHeaderBytes, header_bytes));
+    check_zeros(source, place, "a reserved field", reserved, kHeaderReserved);
     return header;
 }
 
@@ -108,27 +130,31 @@ Header read_header(const Bytes& bytes, const std::string& source) {
 void check_layout(const Bytes& bytes, const Header& header, const std::vector<ImageSection>& sections,
                   const std::string& source) {
     if (sections.size() < 2 || sections.size() % 2 != 0)
-        fail(source, "section table", fmt::format("{} sections", sections.size()));
+        fail(source, "section table",
+             fmt::format("expected meta, chip and two sections a tile, found {} sections", sections.size()));
     std::uint64_t end = kHeaderBytes + sections.size() * kEntryBytes;
     for (std::uint32_t position = 0; position < sections.size(); ++position) {
         const ImageSection& section = sections[position];
         const auto [kind, index] = expected_section(position);
         if (section.kind != kind || section.index != index)
-            fail(source, located(section), fmt::format("{} is expected here", section_name(kind, index)));
-        const std::uint64_t begin = aligned(end);
-        if (section.offset != begin || section.size > header.file_bytes - std::min(begin, header.file_bytes))
-            fail(source, located(section), fmt::format("{} bytes at offset {} are out of place", section.size, begin));
-        if (section.offset + section.size > bytes.size())
             fail(source, located(section),
-                 fmt::format("the file ends at offset {} of {}", bytes.size(), header.file_bytes),
-                 ImageFault::truncated);
-        if (!all_zero(bytes.data() + end, begin - end))
-            fail(source, located(section), "the padding in front is not zero");
+                 fmt::format("expected section {} with index {}, found {} with index {}", section_name(kind, index),
+                             index, section_name(section.kind, section.index), section.index));
+        const std::uint64_t begin = aligned(end);
+        const std::uint64_t room = header.file_bytes - std::min(begin, header.file_bytes);
+        if (section.offset != begin || section.size > room)
+            fail(source, located(section),
+                 fmt::format("expected at most {} bytes at offset {}, found {} at offset {}", room, begin, section.size,
+                             section.offset));
+        if (section.offset + section.size > bytes.size())
+            fail_truncated(source, located(section), header.file_bytes, bytes.size());
+        check_zeros(source, located(section), "a padding before the section", bytes.data() + end, begin - end);
         end = section.offset + section.size;
     }
     if (end != header.file_bytes || end != bytes.size())
         fail(source, fmt::format("end (offset {})", end),
-             fmt::format("the header says {} bytes, the file has {}", header.file_bytes, bytes.size()));
+             fmt::format("expected the end of the file here, found {} bytes in the header and {} in the file",
+                         header.file_bytes, bytes.size()));
 }
 
 /// Runs `decode` and words its errors with the section.
@@ -142,7 +168,8 @@ auto decode_section(const ImageSection& section, const std::string& source, Deco
 }
 
 std::vector<Kernel> decode_kernels(const std::uint8_t* bytes, std::size_t size) {
-    if (size % kKernelBytes != 0) throw InputError(fmt::format("{} bytes are no whole number of kernels", size));
+    if (size % kKernelBytes != 0)
+        throw InputError(fmt::format("expected whole kernels of {} bytes, found {} bytes", kKernelBytes, size));
     std::vector<Kernel> kernels;
     for (std::size_t at = 0; at < size; at += kKernelBytes) {
         try {
@@ -210,17 +237,15 @@ std::vector<ImageSection> read_section_table(const Bytes& bytes, const std::stri
     const Header header = read_header(bytes, source);
     const std::string place = fmt::format("section table (offset {})", kHeaderBytes);
     const std::uint64_t size = std::uint64_t{header.sections} * kEntryBytes;
-    if (size > bytes.size() - kHeaderBytes)
-        fail(source, place, fmt::format("the file ends at offset {} of {}", bytes.size(), header.file_bytes),
-             ImageFault::truncated);
-    if (crc32_of(bytes.data() + kHeaderBytes, size) != header.table_crc)
-        fail(source, place, "CRC-32 does not match", ImageFault::checksum);
+    if (size > bytes.size() - kHeaderBytes) fail_truncated(source, place, header.file_bytes, bytes.size());
+    check_crc(source, place, header.table_crc, crc32_of(bytes.data() + kHeaderBytes, size));
     std::vector<ImageSection> sections(header.sections);
     try {
         ByteReader reader(bytes.data() + kHeaderBytes, size);
         for (ImageSection& section : sections) {
             reader(section);
-            if (reader.get<std::uint32_t>() != kEntryReserved) reader.fail("a reserved field is not zero");
+            if (const auto reserved = reader.get<std::uint32_t>(); reserved != kEntryReserved)
+                reader.fail(fmt::format("expected {} in the reserved field, found {}", kEntryReserved, reserved));
         }
     } catch (const InputError& error) {
         fail(source, place, error.what());
@@ -232,8 +257,7 @@ std::vector<ImageSection> read_section_table(const Bytes& bytes, const std::stri
 Image decode_image(const Bytes& bytes, const std::string& source) {
     const std::vector<ImageSection> sections = read_section_table(bytes, source);
     for (const ImageSection& section : sections)
-        if (crc32_of(bytes.data() + section.offset, section.size) != section.crc32)
-            fail(source, located(section), "CRC-32 does not match", ImageFault::checksum);
+        check_crc(source, located(section), section.crc32, crc32_of(bytes.data() + section.offset, section.size));
 
     const auto decode = [&](std::size_t position, auto decoder) {
         const ImageSection& section = sections[position];
@@ -246,7 +270,8 @@ Image decode_image(const Bytes& bytes, const std::string& source) {
     for (std::size_t position = 2; position < sections.size(); position += 2) {
         TileProgram program = decode(position, decode_tile_program);
         if (!program.kernels.empty())
-            fail(source, located(sections[position]), "kernels belong into their own section");
+            fail(source, located(sections[position]),
+                 fmt::format("expected kernels in a section of their own, found {} here", program.kernels.size()));
         program.kernels = decode(position + 1, decode_kernels);
         image.tiles.push_back(std::move(program));
     }
@@ -265,7 +290,8 @@ std::vector<std::uint8_t> read_image_bytes(const std::string& path) {
     bytes.resize(file.read(bytes.data(), bytes.size()));
     const std::uint64_t size = read_header(bytes, path).file_bytes;
     if (size > kMaxImageBytes)
-        fail(path, "header (offset 0)", fmt::format("{} bytes are more than an image has, {}", size, kMaxImageBytes));
+        fail(path, "header (offset 0)",
+             fmt::format("expected an image of at most {} bytes, found {}", kMaxImageBytes, size));
     const std::string rest = file.rest(size - std::min<std::uint64_t>(size, bytes.size()));
     bytes.insert(bytes.end(), rest.begin(), rest.end());
     return bytes;

@@ -72,7 +72,8 @@ ImageMeta::Operator operator_from(const JsonReader& object) {
     read(object, "position_parameters", op.position_parameters);
     read(object, "expert", op.expert);
     read(object, "heads", op.heads);
-    if (op.groups == 0 || op.group >= op.groups) object.fail(fmt::format("group {} of {} groups", op.group, op.groups));
+    if (op.groups == 0 || op.group >= op.groups)
+        object.fail(fmt::format("expected a group below the number of groups, {}, found {}", op.groups, op.group));
     return op;
 }
 

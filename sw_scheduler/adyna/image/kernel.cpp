@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/adyna/image/crc16.h"
 #include "switchyard/sw_scheduler/base/bytes.h"
 
@@ -29,15 +31,18 @@ std::string violation(const Kernel& kernel) {
     for (unsigned level = 0; level < kLevels; ++level) {
         for (unsigned dim = 0; dim < kDims; ++dim) {
             const Kernel::Loop& loop = kernel.loops[level][dim];
-            if (loop.block == 0) return loop_name(level, dim) + ": a block of 0";
+            if (loop.block == 0) return loop_name(level, dim) + ": expected a block of at least 1, found 0";
             if (loop.stride == 0 || loop.stride > kLargestStride)
-                return loop_name(level, dim) + ": a stride of " + std::to_string(loop.stride);
-            if (loop.order >= kDims) return loop_name(level, dim) + ": an order of " + std::to_string(loop.order);
+                return fmt::format("{}: expected a stride of 1 to {}, found {}", loop_name(level, dim), kLargestStride,
+                                   loop.stride);
+            if (loop.order >= kDims)
+                return fmt::format("{}: expected an order below {}, found {}", loop_name(level, dim), kDims,
+                                   loop.order);
         }
     }
     for (unsigned dim = 0; dim < kDims; ++dim)
-        if (kernel.total[dim] == 0) return std::string("total ") + "nkcpqrs"[dim] + ": 0";
-    if (kernel.vector_op > 1) return "flags of " + std::to_string(kernel.vector_op);
+        if (kernel.total[dim] == 0) return fmt::format("total {}: expected at least 1, found 0", "nkcpqrs"[dim]);
+    if (kernel.vector_op > 1) return fmt::format("expected flags of 0 or 1, found {}", kernel.vector_op);
     return {};
 }
 
@@ -77,9 +82,13 @@ Kernel decode_kernel(const std::uint8_t* bytes) {
     reader(kernel.op_id, kernel.vector_op, kernel.pad);
     const std::uint8_t* reserved = reader.take(kReservedBytes);
     const auto stored = reader.get<std::uint16_t>();
-    if (stored != checksum(bytes)) throw InputError("kernel: CRC-16 does not match");
-    if (std::any_of(reserved, reserved + kReservedBytes, [](std::uint8_t byte) { return byte != 0; }))
-        throw InputError("kernel: a reserved byte is not zero");
+    if (const std::uint16_t computed = checksum(bytes); computed != stored)
+        throw InputError(
+            fmt::format("kernel: expected bytes with the stored CRC-16 {:04x}, found {:04x}", stored, computed));
+    const auto* const nonzero =
+        std::find_if(reserved, reserved + kReservedBytes, [](std::uint8_t byte) { return byte != 0; });
+    if (nonzero != reserved + kReservedBytes)
+        throw InputError(fmt::format("kernel: expected reserved bytes of 0, found {:#04x}", *nonzero));
     if (const std::string wrong = violation(kernel); !wrong.empty()) throw InputError("kernel: " + wrong);
     return kernel;
 }

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard {
@@ -76,8 +78,8 @@ int best_fit(const std::vector<Partition>& partitions, std::uint32_t dyn_dim, st
 Box output_box(const OperatorShape& shape, const Partition& part, unsigned k_factor, unsigned rank,
                std::uint32_t dyn_dim) {
     if (dyn_dim > part.dyn_dim)
-        throw std::invalid_argument("output_box: " + std::to_string(dyn_dim) +
-                                    " samples, but the kernel was made for " + std::to_string(part.dyn_dim));
+        throw std::invalid_argument(
+            fmt::format("output_box: expected at most the {} samples of the kernel, found {}", part.dyn_dim, dyn_dim));
     if (rank >= std::uint64_t{part.n} * part.p * k_factor) return {};
     const unsigned ik = rank % k_factor, ip = rank / k_factor % part.p, in = rank / k_factor / part.p;
     const Range n = block_of(part.dyn_dim, part.n, in, dyn_dim);

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/adyna/image/program_records.h"
 
 namespace switchyard {
@@ -18,14 +20,17 @@ const Item& find_sorted(const std::vector<Item>& items, Id Item::*id, Id wanted,
     const auto found = std::lower_bound(items.begin(), items.end(), wanted,
                                         [id](const Item& item, Id value) { return item.*id < value; });
     if (found == items.end() || (*found).*id != wanted)
-        throw std::out_of_range(std::string(what) + " " + std::to_string(wanted) + " is not in the tile's program");
+        throw std::out_of_range(fmt::format("expected the id of an {} in the tile's program, found {}", what, wanted));
     return *found;
 }
 
 template <class Item, class Id>
-bool sorted_by(const std::vector<Item>& items, Id Item::*id) {
-    return std::adjacent_find(items.begin(), items.end(),
-                              [id](const Item& a, const Item& b) { return a.*id >= b.*id; }) == items.end();
+void check_sorted(const ByteReader& reader, const std::vector<Item>& items, Id Item::*id, const char* what) {
+    const auto found =
+        std::adjacent_find(items.begin(), items.end(), [id](const Item& a, const Item& b) { return a.*id >= b.*id; });
+    if (found != items.end())
+        reader.fail(fmt::format("expected {} in strictly rising order, found {} before {}", what, (*found).*id,
+                                (*(found + 1)).*id));
 }
 
 template <class Body>
@@ -121,9 +126,8 @@ TileProgram decode_tile_program(const std::uint8_t* bytes, std::size_t size) {
         reader(program);
         reader.expect_end();
         // placement() and edge() search by halving.
-        if (!sorted_by(program.placements, &OperatorPlacement::op_id))
-            reader.fail("placements are not sorted by op_id");
-        if (!sorted_by(program.edges, &Edge::id)) reader.fail("edges are not sorted by id");
+        check_sorted(reader, program.placements, &OperatorPlacement::op_id, "the op_ids of placements");
+        check_sorted(reader, program.edges, &Edge::id, "the ids of edges");
         return program;
     });
 }

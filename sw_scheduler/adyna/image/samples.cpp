@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/bytes.h"
 
 namespace switchyard {
@@ -14,14 +16,18 @@ namespace {
 
 constexpr std::uint32_t kWithPartners = 0x80000000;  ///< bit of a stored index list's depth
 
-bool strictly_increasing(const std::vector<std::uint32_t>& ids) {
-    return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+/// What is wrong with the ids of a set; "" if they rise.
+std::string order_error(const std::vector<std::uint32_t>& ids) {
+    const auto found = std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>());
+    return found == ids.end()
+               ? ""
+               : fmt::format("expected ids in strictly rising order, found {} before {}", *found, *(found + 1));
 }
 
 }  // namespace
 
 SampleSet::SampleSet(std::vector<std::uint32_t> ids) : ids_(std::move(ids)) {
-    if (!strictly_increasing(ids_)) throw std::invalid_argument("SampleSet: ids are not strictly increasing");
+    if (const std::string wrong = order_error(ids_); !wrong.empty()) throw std::invalid_argument("SampleSet: " + wrong);
 }
 
 SampleSet SampleSet::range(std::uint32_t first, std::uint32_t last) {
@@ -54,7 +60,8 @@ SampleSet SampleSet::united(const SampleSet& other) const {
 const SampleIndexList& popped(const SampleIndexList& index_list, unsigned levels) {
     const SampleIndexList* result = &index_list;
     for (unsigned level = 0; level < levels; ++level) {
-        if (!result->outer) throw std::out_of_range("popped: fewer index lists than levels");
+        if (!result->outer)
+            throw std::out_of_range(fmt::format("popped: expected {} outer index lists, found {}", levels, level));
         result = result->outer.get();
     }
     return *result;
@@ -82,12 +89,13 @@ SampleIndexListPtr deserialise_index_list(const std::uint8_t* bytes, std::size_t
     const bool partners = (head & kWithPartners) != 0;
     const std::uint32_t depth = head & ~kWithPartners;
     // Each index list takes at least its count.
-    if (depth == 0 || depth > reader.remaining() / sizeof(std::uint32_t))
-        reader.fail("sample-index list: a depth of " + std::to_string(depth) + " does not fit");
+    const std::size_t deepest = reader.remaining() / sizeof(std::uint32_t);
+    if (depth == 0 || depth > deepest)
+        reader.fail(fmt::format("sample-index list: expected a depth of 1 to {}, found {}", deepest, depth));
     const auto read_set = [&reader] {
         std::vector<std::uint32_t> ids;
         reader(ids);
-        if (!strictly_increasing(ids)) reader.fail("sample-index list: ids are not strictly increasing");
+        if (const std::string wrong = order_error(ids); !wrong.empty()) reader.fail("sample-index list: " + wrong);
         return SampleSet(std::move(ids));
     };
     std::vector<SampleIndexList> index_lists(depth);

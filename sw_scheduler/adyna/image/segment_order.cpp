@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 namespace switchyard {
 
 std::vector<std::uint32_t> ordered_samples(const SegmentOrder& order,
@@ -13,7 +15,9 @@ std::vector<std::uint32_t> ordered_samples(const SegmentOrder& order,
     const std::size_t all = masks.empty() ? order.samples : masks.front().size() / order.samples * order.samples;
     for (std::size_t i = 0; i < order.keys.size(); ++i) {
         const SegmentOrder::Key& key = order.keys[i];
-        if (all == 0 || masks.at(i).size() < all) throw std::invalid_argument("ordered_samples: masks are missing");
+        if (all == 0 || masks.at(i).size() < all)
+            throw std::invalid_argument(fmt::format("ordered_samples: expected masks of {} samples or more, found {}",
+                                                    std::max<std::size_t>(all, 1), masks.at(i).size()));
         if (key.outer == kNone) continue;
         for (std::uint32_t id = 0; id < all; ++id) {
             if ((reached.at(key.outer)[id] >> key.outer_branch & 1U) == 0) reached[i][id] = 0;

@@ -12,6 +12,7 @@
 #include "switchyard/sw_scheduler/adyna/sampling/refinement.h"
 #include "switchyard/sw_scheduler/adyna/sampling/resampling.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::sched {
 
@@ -49,17 +50,18 @@ DynDims resampled(std::uint16_t largest, unsigned count, const OperatorProfile& 
 }  // namespace
 
 Sampling parse_sampling(const std::string& name) {
-    if (name == "uniform") return Sampling::uniform;
-    if (name == "profile") return Sampling::profile;
-    if (name == "optimal") return Sampling::optimal;
-    throw InputError("sampling " + name + ": unknown; known are uniform, profile, optimal");
+    const std::vector<std::string> names{"uniform", "profile", "optimal"};  // by Sampling
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) throw InputError("sampling: " + not_one_of(name, names));
+    return static_cast<Sampling>(found - names.begin());
 }
 
 Distribution distribution_of(const OperatorProfile& profile, std::uint32_t unit_samples,
                              std::uint32_t compacted_batch) {
     for (const std::uint32_t samples : {profile.unit_samples, unit_samples, compacted_batch}) {
         if (samples > std::numeric_limits<std::uint16_t>::max())
-            throw InputError(fmt::format("micro-batches of {} samples: a kernel has 65535 at most", samples));
+            throw InputError(
+                fmt::format("expected micro-batches of at most 65535 samples, as a kernel has, found {}", samples));
     }
     const Distribution counted = as_counted(profile);
     const auto unit = static_cast<std::uint16_t>(unit_samples);

@@ -197,25 +197,26 @@ SIM_TEST("network interface RTL: what it was not built for is refused in a line"
     TileProgram wide = switching();
     wide.edges[1].branch = 16;
     CHECK_THAT(ended([&] { InterfaceBench("wide", wide, blocks); }),
-               EndsWith("wide.interface: impl: rtl has been built for at most 16 branches of a switch, the program has "
-                        "17"));
+               EndsWith("wide.interface: impl: expected at most 16 branches of a switch, for which rtl has been built, "
+                        "found 17 in the program"));
     TileProgram large = switching();
     large.placements[0].unit_samples = 40000;
     large.placements[0].units = 2;
     CHECK_THAT(ended([&] { InterfaceBench("large", large, blocks); }),
-               EndsWith("at most 65536 samples of a batch, the program has 80000"));
+               EndsWith("at most 65536 samples of a batch, for which rtl has been built, found 80000 in the program"));
     TileProgram many = merging();
     for (std::uint16_t id = 2; id < 17; ++id) {
         many.edges.push_back(edge(id, 0, 2));
         many.operators[0].in_edges.push_back(id);
     }
     CHECK_THAT(ended([&] { InterfaceBench("many", many, blocks); }),
-               EndsWith("at most 16 sources of a merge, the program has 17"));
+               EndsWith("at most 16 sources of a merge, for which rtl has been built, found 17 in the program"));
     InterfaceBench bench("mask", switching(), {"lockstep", &rtl::make_routing_blocks});
     bench.open(0);
     bench.output(0, whole(0, 4));
     bench.arrive(masks(0, {0, 1, 2, 3}, {1, 2, 3, 1 << 16}));
-    CHECK_THAT(process_ended([&] { bench.run(); }),
-               EndsWith("mask.interface: impl: lockstep has been built for at most 16 branches of a switch, a routing "
-                        "mask names more"));
+    CHECK_THAT(
+        process_ended([&] { bench.run(); }),
+        EndsWith("mask.interface: impl: expected routing masks of at most 16 branches, for which lockstep has been "
+                 "built, found 0x10000"));
 }

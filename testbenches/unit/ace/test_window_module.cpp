@@ -178,6 +178,6 @@ SIM_TEST("an entry that is none is refused, a stalled window says who waits for 
     sc_core::sc_start(30, sc_core::SC_US);
     CHECK(bench.host.last_response == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
     REQUIRE(bench.registry.errors().size() == 1);
-    CHECK_THAT(bench.registry.errors().front(), Catch::Matchers::ContainsSubstring("entry 7 comes where 2 should"));
+    CHECK_THAT(bench.registry.errors().front(), Catch::Matchers::ContainsSubstring("expected entry 2, found 7"));
     CHECK(bench.window.stall() == "completions of kernels 0; in the window wait 1 (0); in front of it 0");
 }

@@ -127,10 +127,10 @@ TEST_CASE("Tensors in HBM are cut for micro-batches, whatever a kernel is invoke
 
 TEST_CASE("Designs that do not route are refused an invocation for each batch") {
     const std::string file = "configs/workloads/digits_skipnet.yaml";
-    CHECK_THROWS_WITH(by_batch(file, "m-tile"), ContainsSubstring("design m-tile: invocation: batch"));
+    CHECK_THROWS_WITH(by_batch(file, "m-tile"), ContainsSubstring("design m-tile: expected invocation micro_batch"));
     CHECK_THROWS_WITH(image_of(file, Invocation::batch, "adyna", 0, {"routing"}),
-                      ContainsSubstring("design adyna: invocation: batch"));
-    CHECK_THROWS_WITH(parse_invocation("sample"), "invocation sample: unknown; known are micro_batch, batch");
+                      ContainsSubstring("design adyna: expected invocation micro_batch"));
+    CHECK_THROWS_WITH(parse_invocation("sample"), "invocation: expected one of micro_batch, batch, found sample");
     CHECK(parse_invocation("batch") == Invocation::batch);
 }
 
@@ -172,8 +172,9 @@ TEST_CASE("Routing on the chip keeps gates and their branches in a segment, with
 
 TEST_CASE("Routing on the chip needs to know a batch's samples when the first arrive") {
     CHECK_THROWS_WITH(find_design("adyna").routing(SampleRouting::on_chip),
-                      "design adyna: routing: on_chip needs invocation: batch");
-    CHECK_THROWS_WITH(parse_sample_routing("hbm"), "routing hbm: unknown; known are sorted_reload, on_chip");
+                      "design adyna: expected invocation batch for sample routing on_chip, found micro_batch; give "
+                      "invocation batch");
+    CHECK_THROWS_WITH(parse_sample_routing("hbm"), "routing: expected one of sorted_reload, on_chip, found hbm");
 }
 
 TEST_CASE("Batches in flight have units, kernels and orders of their own") {
@@ -211,9 +212,9 @@ TEST_CASE("Images of several batches in flight are refused if these are not equa
     options.batches_in_flight = 2;
     Image image = compile(read_model("configs/workloads/digits_skipnet.yaml").graph, mini_chip(), options);
     image.meta.batches_in_flight = 3;
-    CHECK_THROWS_WITH(check(image), ContainsSubstring("256 samples are not 3 batches"));
+    CHECK_THROWS_WITH(check(image), ContainsSubstring("expected samples that divide into 3 batches, found 256"));
     image.meta.batches_in_flight = 0;
-    CHECK_THROWS_WITH(check(image), ContainsSubstring("256 samples are not 0 batches"));
+    CHECK_THROWS_WITH(check(image), ContainsSubstring("expected samples that divide into 0 batches, found 256"));
 }
 
 TEST_CASE("An image whose kernels do not fit the units of its invocations is refused") {
@@ -230,14 +231,14 @@ TEST_CASE("An image whose kernels do not fit the units of its invocations is ref
             for (OperatorPlacement& placement : tile.placements)
                 if (!placement.in_memory() && placement.invoked_by_batch()) --placement.partitions.back().dyn_dim;
         }
-        CHECK_THROWS_WITH(check(image), ContainsSubstring("no whole number of units of 16"));
+        CHECK_THROWS_WITH(check(image), ContainsSubstring("a unit of 16 samples, or for whole units, found one for "));
     }
     SECTION("other units") {
         for (TileProgram& tile : image.tiles) {
             for (Kernel& kernel : tile.kernels)
                 if (kernel.dyn_dim() == 128) kernel.loop(Level::unit, Dim::n).block = 16;
         }
-        CHECK_THROWS_WITH(check(image), ContainsSubstring("walks units of 8 samples instead of 16"));
+        CHECK_THROWS_WITH(check(image), ContainsSubstring("expected units of 16 samples, found 8"));
     }
 }
 

@@ -246,13 +246,14 @@ TEST_CASE("What does not fit is refused with its name and bytes") {
     Planned planned(heavy, chip);
     CHECK_THROWS_WITH(planned.segmenter.best(), Catch::Matchers::ContainsSubstring("heavy") &&
                                                     Catch::Matchers::ContainsSubstring(" bytes of weights") &&
-                                                    Catch::Matchers::ContainsSubstring("on each of 4 tiles"));
+                                                    Catch::Matchers::ContainsSubstring("of each of 4 tiles"));
 
     chip = mini_chip();
     chip.columns = chip.rows = 1;
     chip.memory = {{0, 64}};
     Planned one_tile(kTwoBranches, chip);
-    CHECK_THROWS_WITH(one_tile.segmenter.best(), Catch::Matchers::ContainsSubstring("must share a segment"));
+    CHECK_THROWS_WITH(one_tile.segmenter.best(),
+                      Catch::Matchers::ContainsSubstring("operators of the switch, which share a segment"));
 }
 
 TEST_CASE("Micro-batches divide the batch") {

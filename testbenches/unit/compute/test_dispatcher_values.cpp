@@ -49,7 +49,7 @@ TEST_CASE("dispatcher with values: a kernel that is not the operator's", "[dispa
             dispatch.values = &values;
             CHECK(bench.dispatch(dispatch).status == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
             CHECK_THAT(bench.registry.errors().back(),
-                       ContainsSubstring("bench.dispatcher: kernel 0 is not one of its operator's"));
+                       ContainsSubstring("bench.dispatcher: kernel 0: expected a result of its operator's 9 channels"));
         });
     }
 }

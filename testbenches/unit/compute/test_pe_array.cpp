@@ -235,8 +235,9 @@ SIM_TEST("PE array refuses what it does not have", "[pe_array]") {
         CHECK(bench.run(*work) == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
     const auto& errors = bench.registry.errors();
     REQUIRE(errors.size() == 5);
-    CHECK_THAT(errors[0], ContainsSubstring("bench.pe_array: a block of 33 x 32 PEs on an array of 32 x 32"));
-    CHECK_THAT(errors[2], ContainsSubstring("8 x 1 accumulators"));
+    CHECK_THAT(errors[0],
+               ContainsSubstring("bench.pe_array: expected a block of at most the array's 32 x 32 PEs, found 33 x 32"));
+    CHECK_THAT(errors[2], ContainsSubstring("found 82 for 8 x 1 accumulators"));
     CHECK(bench.pe_array.stats().commands == 1);
     CHECK(bench.pe_array.stats().macs == fits.macs);
 }
@@ -249,7 +250,9 @@ SIM_TEST("PE array reports what its scratchpad refuses", "[pe_array]") {
     PeWorkExtension work = block(32, 32, 8);
     CHECK(bench.run(work) == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
     REQUIRE(bench.registry.errors().size() == 2);  // the deepest cause first
-    CHECK_THAT(bench.registry.errors()[0], ContainsSubstring("bench.scratchpad: 64 bytes at 0xa00"));
+    CHECK_THAT(bench.registry.errors()[0],
+               ContainsSubstring(
+                   "bench.scratchpad: expected addresses below 0xa00, the scratchpad's, found 64 bytes at 0xa00"));
     CHECK_THAT(bench.registry.errors()[1], ContainsSubstring("TLM_ADDRESS_ERROR_RESPONSE"));
     CHECK(work.macs == 0);
 }

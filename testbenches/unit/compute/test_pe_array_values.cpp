@@ -206,7 +206,8 @@ TEST_CASE("PE array: an input that does not exist is refused where the window of
             work.reduction = 3;
             work.addresses = &block;
             CHECK(bench.run(work) == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
-            CHECK_THAT(bench.registry.errors().back(), Catch::Contains(fmt::format("no operand at {:#x}", end)));
+            CHECK_THAT(bench.registry.errors().back(),
+                       Catch::Contains(fmt::format("expected an operand at {:#x}", end)));
         });
 }
 
@@ -235,18 +236,18 @@ TEST_CASE("PE array: addresses that contradict the sizes or do not exist are ref
                 return bench.registry.errors().back();
             };
             work.reduction = 4;
-            CHECK_THAT(error_of(), Catch::Contains("addresses of 3 steps of 4"));
+            CHECK_THAT(error_of(), Catch::Contains("expected addresses of 4 steps, found 3"));
             work.reduction = 3;
             work.rows = 3;
-            CHECK_THAT(error_of(), Catch::Contains("addresses of 2 x 1 results of 3 x 1"));
+            CHECK_THAT(error_of(), Catch::Contains("expected addresses of 3 x 1 results, found 2 x 1"));
             work.rows = 2;
             block.rows[1].input = 0x7FFFFFF0;
-            CHECK_THAT(error_of(), Catch::Contains("no operand at 0x7ffffff0"));
+            CHECK_THAT(error_of(), Catch::Contains("expected an operand at 0x7ffffff0"));
             block.rows[1].input = -8;
-            CHECK_THAT(error_of(), Catch::Contains("no operand at "));
+            CHECK_THAT(error_of(), Catch::Contains("expected an operand at "));
             block.rows[1].input = 0;
             block.rows[1].output = 0x7FFFFFF0;
-            CHECK_THAT(error_of(), Catch::Contains("no room for a result at 0x80007ff0"));
+            CHECK_THAT(error_of(), Catch::Contains("expected memory for a result at 0x80007ff0, found none"));
         });
 }
 
@@ -262,8 +263,8 @@ SIM_TEST("PE array: operands through DMI or debug transport", "[pe_array]") {
         CHECK(values.back() == 0xABCD);
         CHECK(target.debug_accesses == (dmi ? 0 : 3));
         CHECK(memory.load(60, values.data(), 4) == 2);
-        CHECK_THROWS_WITH(memory.load(64), Catch::Contains("no operand at 0x40"));
-        CHECK_THROWS_WITH(memory.store(64, 1), Catch::Contains("no room for a result at 0x40"));
+        CHECK_THROWS_WITH(memory.load(64), Catch::Contains("expected an operand at 0x40, found no memory"));
+        CHECK_THROWS_WITH(memory.store(64, 1), Catch::Contains("expected memory for a result at 0x40, found none"));
         memory.forget();
         CHECK(memory.load(62) == 0xABCD);
     }

@@ -94,13 +94,12 @@ TEST_CASE("what is wrong with a mapping names the field and its bits", "[dram]")
     const Geometry g = small_geometry();
     const auto wrong = [&g](const char* text) { return AddressMapping::validation_error(text, g); };
     CHECK(wrong("row-bank-bankgroup-pseudochannel-column-channel").empty());
-    CHECK(wrong("row-bank-bankgroup-column-channel") == "field pseudochannel is missing; it has 1 bits");
-    CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel") ==
-          "field column has 4 bits, the mapping places 3");
+    CHECK(wrong("row-bank-bankgroup-column-channel") == "field pseudochannel: expected 1 bits, found none");
+    CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel") == "field column: expected 4 bits, found 3");
     CHECK(wrong("row-bank-bankgroup-pseudochannel-column:3-channel-column:2") ==
-          "field column has 4 bits, the mapping places 5");
+          "field column: expected 4 bits, found 5");
     CHECK(wrong("row-row-bank-bankgroup-pseudochannel-column-channel") ==
-          "field row is named more than once without a number of bits");
+          "field row: expected one piece without a number of bits, found 2");
     CHECK_THAT(wrong("rank-row"),
                Catch::Matchers::StartsWith(
                    "expected a field of channel, pseudochannel, bankgroup, bank, row, column, found \"rank\""));

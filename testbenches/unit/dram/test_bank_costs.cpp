@@ -104,8 +104,8 @@ TEST_CASE("an interface is not faster than its device", "[dram][costs]") {
     HbmConfig config;
     config.device = "lpddr4";
     config.pseudo_channels_per_interface = 1;
-    CHECK_THAT(validation_error(config),
-               Catch::Matchers::ContainsSubstring("a pseudo-channel of device lpddr4 has 6.4 GB/s"));
+    CHECK_THAT(validation_error(config), Catch::Matchers::ContainsSubstring(
+                                             "pseudo_channel_gb_per_s: expected at most 6.4, as device lpddr4 has"));
     config.pseudo_channel_gb_per_s = 6.4;
     CHECK(validation_error(config) == "");
 }

@@ -74,19 +74,21 @@ TEST_CASE("bounds of single-burst reads follow from the timing", "[dram]") {
 
 TEST_CASE("what is wrong with a device is said with its place", "[dram]") {
     CHECK_THAT(error_of("hbm3"),
-               Catch::Matchers::StartsWith("hbm3: neither a known device (ddr4_2400, gddr6_14, hbm2_1800_port"));
+               Catch::Matchers::StartsWith("hbm3: expected a file or one of ddr4_2400, gddr6_14, hbm2_1800_port"));
     CHECK_THAT(error_of("./none.yaml"), Catch::Matchers::StartsWith("./none.yaml: cannot be read"));
     CHECK(error_of("hbm2", {{"timing.tfoo", "1"}}) == "--set: timing.tfoo: expected a known key, found timing.tfoo");
     CHECK(error_of("hbm2", {{"geometry.rows", "100"}}) ==
-          "configs/devices/hbm2_2000.yaml: geometry.rows must be a power of 2, not 100");
-    CHECK(error_of("hbm2", {{"timing.trc_cycles", "20"}}) ==
-          "configs/devices/hbm2_2000.yaml: timing.trc_cycles must be tras_cycles + trp_cycles = 48 at least, not 20");
+          "configs/devices/hbm2_2000.yaml: geometry.rows: expected a power of two, found 100");
+    CHECK(
+        error_of("hbm2", {{"timing.trc_cycles", "20"}}) ==
+        "configs/devices/hbm2_2000.yaml: timing.trc_cycles: expected at least 48, tras_cycles + trp_cycles, found 20");
     CHECK(error_of("hbm2", {{"controller.mapping", "row-bank-column-channel"}}) ==
-          "configs/devices/hbm2_2000.yaml: controller.mapping: field bankgroup is missing; it has 2 bits");
-    CHECK_THAT(error_of("hbm2", {{"controller.refresh", "per-bank"}}),
-               Catch::Matchers::EndsWith("per-bank needs timing.trefi_bank_cycles and trfc_bank_cycles"));
+          "configs/devices/hbm2_2000.yaml: controller.mapping: field bankgroup: expected 2 bits, found none");
+    CHECK_THAT(
+        error_of("hbm2", {{"controller.refresh", "per-bank"}}),
+        Catch::Matchers::ContainsSubstring("expected timing.trefi_bank_cycles and trfc_bank_cycles for per-bank"));
     CHECK_THAT(error_of("hbm2", {{"controller.write_low_bursts", "32"}}),
-               Catch::Matchers::EndsWith("write_low_bursts must be below write_high_bursts"));
+               Catch::Matchers::ContainsSubstring("write_low_bursts: expected less than write_high_bursts"));
     const TemporaryDevice unknown("device: {}\ngeometry: {}\ntiming:\n  tcl_cycles: 14\n  tcx: 3\ncontroller: {}\n");
     CHECK_THAT(error_of(unknown.path()),
                Catch::Matchers::StartsWith(unknown.path() + ":5: timing.tcx: expected one of "));

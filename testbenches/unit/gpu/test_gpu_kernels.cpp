@@ -226,8 +226,8 @@ SIM_TEST("a source of its own hands kernels over and hears of their completion",
     CHECK(source.completed == std::vector<std::uint64_t>{102, 101, 100});
     CHECK(started == std::vector<std::uint64_t>{100, 101, 102});
     CHECK(completed == source.completed);
-    CHECK(bench.registry.errors().front().find("kernel 7: registers: a CTA takes 262144, an SM has 65536") !=
-          std::string::npos);
+    CHECK(bench.registry.errors().front().find(
+              "kernel 7: registers: expected at most 65536 in a CTA, as an SM has, found 262144") != std::string::npos);
 }
 
 TEST_CASE("the fidelities agree on tuned kernels", "[gpu]") {

@@ -130,9 +130,9 @@ TEST_CASE("a doorbell beyond the ring, and another ring for packets that were no
             } catch (const sc_core::sc_report& error) {
                 CHECK_THAT(
                     error.get_msg(),
-                    ContainsSubstring(beyond ? "queue 0: WRITE_INDEX 5: 5 packets beyond READ_INDEX, the ring has "
-                                               "4; wait until READ_INDEX is 1"
-                                             : "queue 0: PACKETS: 4 packets of the ring are not taken; wait "
+                    ContainsSubstring(beyond ? "queue 0: WRITE_INDEX 5: expected at most the 4 packets of the ring "
+                                               "beyond READ_INDEX, found 5; wait until READ_INDEX is 1"
+                                             : "queue 0: PACKETS: expected an empty ring, found 4 packets; wait "
                                                "until READ_INDEX is 4"));
             }
         });
@@ -171,7 +171,9 @@ SIM_TEST("a kernel that fits no multiprocessor is refused with one line", "[gpu]
         FAIL("it ran");
     } catch (const sc_core::sc_report& error) {
         CHECK_THAT(error.get_msg(), ContainsSubstring("queue 1: packet 0: "));
-        CHECK_THAT(error.get_msg(), ContainsSubstring("kernel 42: shared_bytes: a CTA takes 201088, an SM has 167936"));
+        CHECK_THAT(
+            error.get_msg(),
+            ContainsSubstring("kernel 42: shared_bytes: expected at most 167936 in a CTA, as an SM has, found 201088"));
     }
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("answers that nobody waits for are model errors", "[host]") {
             } catch (const std::exception& thrown) {
                 error = thrown.what();
             }
-            CHECK_THAT(error, ContainsSubstring("rig.host") && ContainsSubstring("unexpected control packet") &&
+            CHECK_THAT(error, ContainsSubstring("rig.host") && ContainsSubstring("found control packet") &&
                                   ContainsSubstring("from endpoint " + std::to_string(c.tile)));
         });
     }

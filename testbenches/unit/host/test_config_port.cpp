@@ -90,7 +90,7 @@ SIM_TEST("debug reads of registers work and change nothing", "[host]") {
         CHECK(r.debug(::tlm::TLM_READ_COMMAND, regs::kIrqStatus, back, 4) == 4);
         CHECK(back[0] == status[0]);
         CHECK(r.debug(::tlm::TLM_READ_COMMAND, regs::kRegisterBytes + 4, back, 4) == 0);
-        CHECK_THAT(r.error_text(), ContainsSubstring("before an image was loaded"));
+        CHECK_THAT(r.error_text(), ContainsSubstring("expected a loaded image before the doorbell"));
         CHECK(r.error_text() == r.host.last_error_text());
     });
 }

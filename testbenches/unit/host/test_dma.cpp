@@ -161,9 +161,10 @@ TEST_CASE("an error of host memory ends a DMA and tells how far it came", "[host
                 CHECK((r.wait_for_interrupt() & regs::kIrqError) != 0);
                 CHECK(r.read(regs::kError) == static_cast<std::uint32_t>(ErrorCode::dma_host_memory));
                 CHECK(r.read(regs::kErrorInfo) == 2 * 16384);
-                CHECK(r.error_text() == std::string("a DMA ended after 32768 bytes: host memory answered a ") +
-                                            (direction == regs::kDmaToChip ? "read of 16384" : "write of 4096") +
-                                            " bytes at 0x100000 with TLM_ADDRESS_ERROR_RESPONSE");
+                CHECK(r.error_text() ==
+                      std::string("expected host memory to answer a DMA, found after 32768 bytes a ") +
+                          (direction == regs::kDmaToChip ? "read of 16384" : "write of 4096") +
+                          " bytes at 0x100000 with TLM_ADDRESS_ERROR_RESPONSE");
                 CHECK((r.read(regs::kStatus) & regs::kDmaBusy) == 0);
             });
             CHECK(rig.registry.waits().empty());
@@ -179,7 +180,7 @@ SIM_TEST("host memory that sets no response status is told from one that refuses
         r.start_dma(0x2000, 0, 64, regs::kDmaToChip);
         CHECK((r.wait_for_interrupt() & regs::kIrqError) != 0);
         CHECK(r.error_text() ==
-              "a DMA ended after 0 bytes: host memory answered a read of 64 bytes at 0x2000 with "
+              "expected host memory to answer a DMA, found after 0 bytes a read of 64 bytes at 0x2000 with "
               "TLM_INCOMPLETE_RESPONSE: the target sets no response status; a switchyard::ProtocolRepairAdapter in "
               "front of "
               "it does (docs/tlm.md)");

@@ -116,14 +116,15 @@ TEST_CASE("nothing of a list moves if one of its descriptors is wrong", "[host][
         Descriptor descriptor;
         const char* text;
     };
-    const auto bad = GENERATE(Bad{{0, 0, 0, regs::kDmaToChip}, "descriptor 2: no such DMA: control 0x1, 0 bytes"},
-                              Bad{{0, 0, 8, 0}, "descriptor 2: no such DMA"},
-                              Bad{{0, 0, 8, regs::kDmaToChip | regs::kDmaFromChip}, "descriptor 2: no such DMA"},
-                              Bad{{0, 0, 8, regs::kDmaToChip | 0x10}, "descriptor 2: no such DMA"},
-                              Bad{{0, kEnd - 4, 8, regs::kDmaFromChip}, "descriptor 2: no such DMA"},
-                              Bad{{0, ~0ull, 8, regs::kDmaToChip}, "descriptor 2: no such DMA"},
-                              Bad{{kList, 0, 32, regs::kDmaList}, "descriptor 2: a list in a list"},
-                              Bad{{0, 0, 8, regs::kDmaToChip, 1}, "descriptor 2: reserved bytes are 0x1"});
+    const auto bad =
+        GENERATE(Bad{{0, 0, 0, regs::kDmaToChip}, "found control 0x1, 0 bytes at 0x0"},
+                 Bad{{0, 0, 8, 0}, "descriptor 2: expected a DMA"},
+                 Bad{{0, 0, 8, regs::kDmaToChip | regs::kDmaFromChip}, "descriptor 2: expected a DMA"},
+                 Bad{{0, 0, 8, regs::kDmaToChip | 0x10}, "descriptor 2: expected a DMA"},
+                 Bad{{0, kEnd - 4, 8, regs::kDmaFromChip}, "descriptor 2: expected a DMA"},
+                 Bad{{0, ~0ull, 8, regs::kDmaToChip}, "descriptor 2: expected a DMA"},
+                 Bad{{kList, 0, 32, regs::kDmaList}, "descriptor 2: expected a transfer, found a list in a list"},
+                 Bad{{0, 0, 8, regs::kDmaToChip, 1}, "descriptor 2: expected 0 in reserved bytes, found 0x1"});
     CAPTURE(bad.text);
     in_child([&] {
         HostRig rig;

@@ -67,7 +67,7 @@ TEST_CASE("an image that is cut off anywhere is refused", "[host]") {
         INFO("cut at " << cut);
         in_child([&] {
             expect_error({image.begin(), image.begin() + static_cast<std::ptrdiff_t>(cut)}, ErrorCode::image_truncated,
-                         "the file ends");
+                         "found the end of the file after ");
         });
     }
 }
@@ -80,7 +80,7 @@ TEST_CASE("an image with a flipped bit in any section is refused", "[host]") {
         in_child([&] {
             std::vector<std::uint8_t> flipped = image;
             flipped[section.offset + section.size / 2] ^= 0x10;
-            expect_error(flipped, ErrorCode::image_checksum, "CRC-32 does not match");
+            expect_error(flipped, ErrorCode::image_checksum, "expected bytes with the stored CRC-32 ");
         });
     }
 }
@@ -88,7 +88,7 @@ TEST_CASE("an image with a flipped bit in any section is refused", "[host]") {
 SIM_TEST("an image of another version is refused", "[host]") {
     std::vector<std::uint8_t> image = encode(host_image());
     image[4] = 9;
-    expect_error(image, ErrorCode::image_version, "version 9");
+    expect_error(image, ErrorCode::image_version, "found version 9");
 }
 
 SIM_TEST("an image for another platform is refused", "[host]") {
@@ -98,7 +98,7 @@ SIM_TEST("an image for another platform is refused", "[host]") {
 }
 
 SIM_TEST("something that is no image is refused", "[host]") {
-    expect_error(std::vector<std::uint8_t>(1000, 0x5A), ErrorCode::image_malformed, "not a kernel image");
+    expect_error(std::vector<std::uint8_t>(1000, 0x5A), ErrorCode::image_malformed, "expected a kernel image");
 }
 
 SIM_TEST("an image with a program for a tile that the chip lacks is refused", "[host]") {
@@ -107,7 +107,7 @@ SIM_TEST("an image with a program for a tile that the chip lacks is refused", "[
         image.tiles.emplace_back();
         image.tiles.back().tile = tile;
     }
-    expect_error(encode(image), ErrorCode::image_tile, "the chip has 3 tiles");
+    expect_error(encode(image), ErrorCode::image_tile, "expected programs of the chip's 3 tiles, found one of tile 4");
 }
 
 SIM_TEST("an image larger than the window is refused", "[host]") {
@@ -135,7 +135,7 @@ SIM_TEST("the window has as many bytes as the platform says", "[host]") {
         CHECK(r.commit() == regs::kIrqError);
         CHECK(r.read(regs::kError) == static_cast<std::uint32_t>(ErrorCode::image_too_large));
         CHECK(r.read(regs::kErrorInfo) == 4097);
-        CHECK(r.error_text() == "an image of 4097 bytes exceeds the window of 4096");
+        CHECK(r.error_text() == "expected an image of at most the 4096 bytes of the window, found 4097");
     });
 }
 

@@ -7,6 +7,7 @@
 #include "switchyard/testbenches/catch.h"
 
 using namespace switchyard;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using switchyard::testing::error_of;
 using switchyard::testing::small_image;
@@ -104,20 +105,23 @@ TEST_CASE("an image cut off anywhere names the section", "[image]") {
     for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_THAT(cut_at(size), StartsWith("net.syk: "));
 
     const std::string total = std::to_string(bytes.size());
-    CHECK(cut_at(0) == "net.syk: header (offset 0): the file ends after 0 of 64 bytes");
-    CHECK(cut_at(63) == "net.syk: header (offset 0): the file ends after 63 of 64 bytes");
-    CHECK(cut_at(100) == "net.syk: section table (offset 64): the file ends at offset 100 of " + total);
+    CHECK(cut_at(0) == "net.syk: header (offset 0): expected 64 bytes, found the end of the file after 0");
+    CHECK(cut_at(63) == "net.syk: header (offset 0): expected 64 bytes, found the end of the file after 63");
+    CHECK(cut_at(100) ==
+          "net.syk: section table (offset 64): expected " + total + " bytes, found the end of the file after 100");
     const char* const names[] = {"meta", "chip", "tile 0", "tile 0 kernels", "tile 1", "tile 1 kernels"};
     for (std::size_t i = 0; i < sections.size(); ++i) {
         for (const std::uint64_t at : {sections[i].offset, sections[i].offset + sections[i].size - 1}) {
             CHECK(cut_at(at) == "net.syk: " + std::string(names[i]) + " (offset " + std::to_string(sections[i].offset) +
-                                    "): the file ends at offset " + std::to_string(at) + " of " + total);
+                                    "): expected " + total + " bytes, found the end of the file after " +
+                                    std::to_string(at));
         }
     }
     Bytes longer = bytes;
     longer.push_back(0);
-    CHECK(image_error(longer) == "net.syk: end (offset " + total + "): the header says " + total +
-                                     " bytes, the file has " + std::to_string(bytes.size() + 1));
+    CHECK(image_error(longer) == "net.syk: end (offset " + total + "): expected the end of the file here, found " +
+                                     total + " bytes in the header and " + std::to_string(bytes.size() + 1) +
+                                     " in the file");
 }
 
 TEST_CASE("every flipped bit of an image is noticed", "[image]") {
@@ -133,14 +137,14 @@ TEST_CASE("every flipped bit of an image is noticed", "[image]") {
     CHECK(missed == 0);
 
     bytes[sections[4].offset] ^= 1;
-    CHECK(image_error(bytes) ==
-          "net.syk: tile 1 (offset " + std::to_string(sections[4].offset) + "): CRC-32 does not match");
+    CHECK_THAT(image_error(bytes), StartsWith("net.syk: tile 1 (offset " + std::to_string(sections[4].offset) +
+                                              "): expected bytes with the stored CRC-32 "));
     bytes = good;
     const std::size_t padding = sections[1].offset - 1;
     REQUIRE(sections[0].offset + sections[0].size <= padding);
     bytes[padding] = 1;
-    CHECK(image_error(bytes) ==
-          "net.syk: chip (offset " + std::to_string(sections[1].offset) + "): the padding in front is not zero");
+    CHECK(image_error(bytes) == "net.syk: chip (offset " + std::to_string(sections[1].offset) +
+                                    "): expected a padding before the section of zeros, found 0x01");
 }
 
 TEST_CASE("other versions and other files are told apart", "[image]") {
@@ -163,11 +167,16 @@ TEST_CASE("other versions and other files are told apart", "[image]") {
     }
     bytes[4] = 6;
     CHECK(fault_of(bytes) == ImageFault::version);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 6, but version 5 is supported");
+    const std::string other =
+        "net.syk: header (offset 0): expected version 5, found version 6; compile the image again";
+    CHECK(image_error(bytes) == other);
     seal(bytes);
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): version 6, but version 5 is supported");
+    CHECK(image_error(bytes) == other);
     bytes[0] = 'X';
-    CHECK(image_error(bytes) == "net.syk: header (offset 0): not a kernel image");
+    CHECK(
+        image_error(bytes) ==
+        "net.syk: header (offset 0): expected a kernel image with the magic number 0x4b495953, found 0x4b495958; give "
+        "an image that sy-sched has compiled");
     CHECK(error_of([] { read_image("/nowhere/net.syk"); }) ==
           "/nowhere/net.syk: cannot be read: No such file or directory");
     CHECK(error_of([] { read_image("/tmp"); }) == "/tmp: expected a file, found a directory");
@@ -184,17 +193,19 @@ TEST_CASE("valid checksums do not excuse a wrong layout", "[image]") {
         return image_error(bytes);
     };
     const std::string meta = "net.syk: meta (offset 256): ", table = "net.syk: section table (offset 64): ";
-    CHECK(error_with(6, 65) == "net.syk: header (offset 0): a fixed field has another value");
+    CHECK(error_with(6, 65) == "net.syk: header (offset 0): expected 64 as the size of the header, found 65");
     for (std::size_t at = 32; at < 60; ++at)
-        CHECK(error_with(at, 1) == "net.syk: header (offset 0): a fixed field has another value");
+        CHECK(error_with(at, 1) == "net.syk: header (offset 0): expected a reserved field of zeros, found 0x01");
     CHECK(error_with(64, 9) == table + "offset 0: expected a known code, found 9");
-    CHECK(error_with(64 + 28, 1) == table + "offset 28: a reserved field is not zero");
-    CHECK(error_with(64, 2) == "net.syk: chip (offset 256): meta is expected here");
-    CHECK(error_with(64 + 4, 1) == meta + "meta is expected here");
-    CHECK(error_with(24, 5) == "net.syk: section table: 5 sections");
-    CHECK_THAT(error_with(64 + 8, 16), Catch::Matchers::EndsWith("bytes at offset 256 are out of place"));
-    CHECK_THAT(error_with(64 + 22, 1), StartsWith(meta + "28147"));  // 2^48 bytes and the section's own
-    CHECK_THAT(error_with(27, 1), StartsWith(table + "the file ends at offset"));
+    CHECK(error_with(64 + 28, 1) == table + "offset 28: expected 0 in the reserved field, found 1");
+    CHECK(error_with(64, 2) ==
+          "net.syk: chip (offset 256): expected section meta with index 0, found chip with index 0");
+    CHECK(error_with(64 + 4, 1) == meta + "expected section meta with index 0, found meta with index 1");
+    CHECK(error_with(24, 5) == "net.syk: section table: expected meta, chip and two sections a tile, found 5 sections");
+    CHECK_THAT(error_with(64 + 8, 16),
+               Catch::Matchers::EndsWith(" at offset 272") && ContainsSubstring(" bytes at offset 256, found "));
+    CHECK_THAT(error_with(64 + 22, 1), ContainsSubstring(", found 28147"));  // 2^48 bytes and the section's own
+    CHECK_THAT(error_with(27, 1), ContainsSubstring(" bytes, found the end of the file after "));
 }
 
 TEST_CASE("corrupt sections behind valid checksums throw InputError and nothing else", "[image]") {

@@ -29,52 +29,64 @@ std::string tile_error_after(const std::function<void(Image&)>& spoil) {
 }  // namespace
 
 TEST_CASE("the host's names are checked", "[image]") {
-    CHECK(error_after([](Image& i) { i.meta.switches[0].branches = 65; }) == "meta: switch gate: 65 branches");
-    CHECK(error_after([](Image& i) { i.meta.switches[1].name = "gate"; }) == "meta: switch gate: is there twice");
-    CHECK(error_after([](Image& i) { i.meta.switches[1].parent = "x"; }) == "meta: switch inner: no branch 1 of x");
+    CHECK(error_after([](Image& i) { i.meta.switches[0].branches = 65; }) ==
+          "meta: switch gate: expected 1 to 64 branches, found 65");
+    CHECK(error_after([](Image& i) { i.meta.switches[1].name = "gate"; }) ==
+          "meta: switch gate: expected one switch of this name, found two");
+    CHECK(error_after([](Image& i) { i.meta.switches[1].parent = "x"; }) ==
+          "meta: switch inner: expected a branch of a switch, found branch 1 of x");
     CHECK(error_after([](Image& i) { i.meta.switches[1].parent_branch = 2; }) ==
-          "meta: switch inner: no branch 2 of gate");
+          "meta: switch inner: expected a branch of a switch, found branch 2 of gate");
 }
 
 TEST_CASE("the chip's program is checked", "[image]") {
     CHECK(error_after([](Image& i) { i.chip.batch_samples = 9; }) ==
-          "chip: batch_samples differs from the meta section's");
-    CHECK(error_after([](Image& i) { i.chip.segments[0].tiles = {0, 1, 2}; }) == "chip: segment 0: tile 2 of 2");
-    CHECK(error_after([](Image& i) { i.chip.segments[0].units = 0; }) == "chip: segment 0: no micro-batches");
+          "chip: expected 8 batch_samples, as in the meta section, found 9");
+    CHECK(error_after([](Image& i) {
+              i.chip.segments[0].tiles = {0, 1, 2};
+          }) == "chip: segment 0: expected a tile below 2, found 2");
+    CHECK_THAT(error_after([](Image& i) { i.chip.segments[0].units = 0; }),
+               Catch::Matchers::StartsWith(
+                   "chip: segment 0: expected at least 1 micro-batch of at least 1 sample, found 0 of "));
 }
 
 TEST_CASE("a tile's program is checked against the image", "[image]") {
-    CHECK(tile_error_after([](Image& i) { i.tiles[1].tile = 0; }) == "tile 1: the program is for tile 0");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].tile = 0; }) ==
+          "tile 1: expected the program of tile 1, found that of tile 0");
     CHECK(tile_error_after([](Image& i) { i.meta.operators.pop_back(); }) ==
-          "tile 0: operator 2: the image has 2 operators");
+          "tile 0: operator 2: expected one of the image's 2 operators, found 2");
     CHECK(tile_error_after([](Image& i) { i.tiles[1].placements[1].units = 5; }) ==
-          "tile 1: operator 1: its placement differs from another tile's");
+          "tile 1: operator 1: expected the same placement in all tiles, found one that differs");
     CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[1].slot_offset = 5; }) ==
-          "tile 1: edge 4: differs from another tile's");
-    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].dst_op = 7; }) == "tile 1: edge 5: unknown operator 7");
-    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].switch_id = 2; }) == "tile 1: edge 5: unknown switch 2");
+          "tile 1: edge 4: expected the same edge in all tiles, found one that differs");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].dst_op = 7; }) ==
+          "tile 1: edge 5: expected an operator below 3, found 7");
+    CHECK(tile_error_after([](Image& i) { i.tiles[1].edges[2].switch_id = 2; }) ==
+          "tile 1: edge 5: expected a switch below 2, found 2");
     CHECK(tile_error_after([](Image& i) {
               std::swap(i.tiles[0].placements[1].tiles[0], i.tiles[0].placements[1].tiles[1]);
-          }) == "tile 0: operator 1: rank 0 is not on this tile");
+          }) == "tile 0: operator 1: expected a rank that is on this tile, found 0");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[2].tiles = {2}; }) ==
-          "tile 0: operator 2: tile 2 of 2");
+          "tile 0: operator 2: expected a tile below 2, found 2");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[2].segment = 1; }) ==
-          "tile 0: operator 2: segment 1 of 1");
-    CHECK(tile_error_after([](Image& i) {
-              std::swap(i.tiles[0].placements[1].partitions[0], i.tiles[0].placements[1].partitions[1]);
-          }) == "tile 0: operator 1: partitions are not sorted by dyn_dim");
+          "tile 0: operator 2: expected a segment below 1, found 1");
+    CHECK_THAT(tile_error_after([](Image& i) {
+                   std::swap(i.tiles[0].placements[1].partitions[0], i.tiles[0].placements[1].partitions[1]);
+               }),
+               Catch::Matchers::StartsWith("tile 0: operator 1: expected partitions with rising dyn_dim, found "));
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].partitions[0].n = 2; }) ==
-          "tile 0: operator 1: 4 ranks on 2 tiles");
+          "tile 0: operator 1: expected 1 to 2 ranks, a tile each, found 4");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].partitions[0].p = 0; }) ==
-          "tile 0: operator 1: 0 ranks on 2 tiles");
-    CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_factor = 0; }) ==
-          "tile 0: operator 1: a placement without partition factors or units");
+          "tile 0: operator 1: expected 1 to 2 ranks, a tile each, found 0");
+    CHECK_THAT(tile_error_after([](Image& i) { i.tiles[0].placements[1].k_factor = 0; }),
+               Catch::Matchers::StartsWith(
+                   "tile 0: operator 1: expected k_factor, units and unit_samples of at least 1, found 0, "));
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 0; }) ==
-          "tile 0: operator 1: 0 heads of 3 and 16 channels");
+          "tile 0: operator 1: expected heads that divide 3 and 16 channels, found 0");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].placements[1].shape.heads = 4; }) ==
-          "tile 0: operator 1: 4 heads of 3 and 16 channels");
+          "tile 0: operator 1: expected heads that divide 3 and 16 channels, found 4");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].first_channel = 16; }) ==
-          "tile 0: edge 4: takes channels 16 to 27 of 16");
+          "tile 0: edge 4: expected channels of the source's 16, found 16 to 27");
 }
 
 TEST_CASE("the order of a segment's samples is checked", "[image]") {
@@ -84,17 +96,17 @@ TEST_CASE("the order of a segment's samples is checked", "[image]") {
         });
     };
     CHECK(spoil_order([](SegmentOrder& o) { o.segment = 1; }) ==
-          "tile 0: order of segment 1: twice, not sorted, or of 1 segments");
+          "tile 0: order of segment 1: expected a segment below 1, found 1");
     CHECK(spoil_order([](SegmentOrder& o) { o.samples = 9; }) ==
-          "tile 0: order of segment 0: 9 samples of a batch of 8");
+          "tile 0: order of segment 0: expected the 8 samples of a batch, found 9");
     CHECK(spoil_order([](SegmentOrder& o) { o.keys[1].outer = 1; }) ==
-          "tile 0: order of segment 0: key 1 stands on branch 1 of key 1");
+          "tile 0: order of segment 0: key 1: expected a branch of a key before it, found branch 1 of key 1");
     CHECK(spoil_order([](SegmentOrder& o) { o.keys[1].outer_branch = 64; }) ==
-          "tile 0: order of segment 0: key 1 stands on branch 64 of key 0");
+          "tile 0: order of segment 0: key 1: expected a branch of a key before it, found branch 64 of key 0");
     CHECK(tile_error_after([](Image& i) { i.tiles[1].orders[0].keys.pop_back(); }) ==
-          "tile 1: order of segment 0: differs from another tile's");
+          "tile 1: order of segment 0: expected the same order in all tiles, found one that differs");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].orders.push_back(i.tiles[0].orders[0]); }) ==
-          "tile 0: order of segment 0: twice, not sorted, or of 1 segments");
+          "tile 0: order of segment 0: expected orders with rising segments, found 0 before it");
 }
 
 TEST_CASE("operators that share tiles are checked", "[image]") {
@@ -119,22 +131,35 @@ TEST_CASE("operators that share tiles are checked", "[image]") {
     const auto says = [&](const std::function<void(OperatorPlacement&)>& spoil, const char* message) {
         CHECK_THAT(error_with(spoil), Catch::Matchers::EndsWith(message));
     };
-    says([](OperatorPlacement& p) { p.allocations[0].first_partition = 1; }, "allocation 0 begins with kernel 1");
-    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 0; }, "allocation 1 begins with kernel 0");
-    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 2; }, "allocation 1 has no kernels");
-    says([](OperatorPlacement& p) { p.allocations[0].own = {{3, 100}}; }, "allocation 0 takes units of 3 samples of 4");
-    says([](OperatorPlacement& p) { p.allocations[0].partner.clear(); }, "allocation 0 takes units of 0 samples of 4");
+    says([](OperatorPlacement& p) { p.allocations[0].first_partition = 1; },
+         "allocation 0: expected a first kernel of 0, found 1");
+    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 0; },
+         "allocation 1: expected a first kernel above 0, found 0");
+    says([](OperatorPlacement& p) { p.allocations[1].first_partition = 2; },
+         "allocation 1: expected a first kernel below 2, found 2");
+    says(
+        [](OperatorPlacement& p) {
+            p.allocations[0].own = {{3, 100}};
+        },
+        "allocation 0: expected costs for up to 4 samples, found up to 3");
+    says([](OperatorPlacement& p) { p.allocations[0].partner.clear(); },
+         "allocation 0: expected costs for up to 4 samples, found up to 0");
     says(
         [](OperatorPlacement& p) {
             p.allocations[0].partner = {{4, 90}, {2, 50}};
         },
-        "costs of allocation 0 are not sorted by dyn_dim");
-    says([](OperatorPlacement& p) { p.allocations[1].own = {{3, 70}}; }, "allocation 1 has no kernel for 3 samples");
-    says([](OperatorPlacement& p) { p.allocations.clear(); }, "partitions are not sorted by dyn_dim");
+        "allocation 0: expected costs with rising dyn_dim, found 2 after 4");
+    says(
+        [](OperatorPlacement& p) {
+            p.allocations[1].own = {{3, 70}};
+        },
+        "allocation 1: expected costs for at most the 2 samples of its kernels, found 3");
+    says([](OperatorPlacement& p) { p.allocations.clear(); },
+         "expected partitions with rising dyn_dim, found 2 after 4");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].partner = 1; }) ==
-          "tile 0: edge 4: branch 1 shares tiles with branch 1");
+          "tile 0: edge 4: expected another branch that shares tiles with branch 1, found branch 1");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].edges[1].partner = 2; }) ==
-          "tile 0: edge 4: branch 1 shares tiles with branch 2");
+          "tile 0: edge 4: expected another branch that shares tiles with branch 1, found branch 2");
 }
 
 TEST_CASE("the allocation is that in which the slower branch is fastest", "[image]") {
@@ -162,61 +187,71 @@ TEST_CASE("a tile's operators are checked against its records", "[image]") {
     const auto spoil_operator = [](const std::function<void(TileOperator&)>& spoil) {
         return tile_error_after([&](Image& image) { spoil(image.tiles[1].operators[1]); });
     };
-    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 1; }) == "tile 1: operator 1: rank 0 is not on this tile");
-    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 3; }) == "tile 1: operator 3: has no placement");
+    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 1; }) ==
+          "tile 1: operator 1: expected a rank that is on this tile, found 0");
+    CHECK(spoil_operator([](TileOperator& o) { o.op_id = 3; }) ==
+          "tile 1: operator 3: expected a placement, found none");
     CHECK(spoil_operator([](TileOperator& o) { o.segment = 1; }) ==
-          "tile 1: operator 2: segment 1, but it is placed in 0");
-    CHECK(spoil_operator([](TileOperator& o) { o.rank = 1; }) == "tile 1: operator 2: rank 1 is not on this tile");
-    CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 2; }) == "tile 1: operator 2: gate of unknown switch 2");
+          "tile 1: operator 2: expected segment 0 of its placement, found 1");
+    CHECK(spoil_operator([](TileOperator& o) { o.rank = 1; }) ==
+          "tile 1: operator 2: expected a rank that is on this tile, found 1");
+    CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 2; }) ==
+          "tile 1: operator 2: expected the gate of a switch below 2, found that of 2");
     CHECK(spoil_operator([](TileOperator& o) { o.gate_switch = 0; }) ==
-          "tile 1: operator 2: is a gate, but keeps no logits");
+          "tile 1: operator 2: expected a gate that keeps logits, found one that does not");
     CHECK(spoil_operator([](TileOperator& o) { o.epilogue = {EpilogueStep::gate}; }) ==
-          "tile 1: operator 2: keeps logits, but is no gate");
-    CHECK(spoil_operator([](TileOperator& o) {
-              o.gate_switch = 0;
-              o.epilogue = {EpilogueStep::gate};
-              o.kept_offset = o.out_slot_bytes;
-          }) == "tile 1: operator 2: values kept at offset 2048 of output slots of 2048 bytes");
+          "tile 1: operator 2: expected a gate, as it keeps logits, found no switch");
+    CHECK(
+        spoil_operator([](TileOperator& o) {
+            o.gate_switch = 0;
+            o.epilogue = {EpilogueStep::gate};
+            o.kept_offset = o.out_slot_bytes;
+        }) ==
+        "tile 1: operator 2: expected kept values within the 2048 bytes of an output slot, found them at offset 2048");
     const auto kept = [](std::vector<EpilogueStep> epilogue) {
         return [epilogue = std::move(epilogue)](TileOperator& o) {
             o.epilogue = epilogue;
             o.kept_offset = o.out_slot_bytes;
         };
     };
-    CHECK(spoil_operator(kept({EpilogueStep::layer_norm})) ==
-          "tile 1: operator 2: values kept at offset 2048 of output slots of 2048 bytes");
+    CHECK(
+        spoil_operator(kept({EpilogueStep::layer_norm})) ==
+        "tile 1: operator 2: expected kept values within the 2048 bytes of an output slot, found them at offset 2048");
     CHECK(spoil_operator(kept({EpilogueStep::softmax, EpilogueStep::layer_norm})) ==
-          "tile 1: operator 2: 2 steps across channels");
+          "tile 1: operator 2: expected at most 1 step across channels, found 2");
     CHECK(spoil_operator([](TileOperator& o) { o.epilogue = {EpilogueStep::position}; }) ==
-          "tile 1: operator 2: positions of 0 tokens on 8 rows");
+          "tile 1: operator 2: expected positions of a multiple of 8 rows, found 0 tokens");
     CHECK(spoil_operator([](TileOperator& o) { o.position_tokens = 8; }) ==
-          "tile 1: operator 2: positions of 8 tokens on 8 rows");
+          "tile 1: operator 2: expected positions of no tokens, found 8 tokens");
     CHECK(spoil_operator([](TileOperator& o) {
               o.epilogue = {EpilogueStep::position};
               o.position_tokens = 12;
-          }) == "tile 1: operator 2: positions of 12 tokens on 8 rows");
+          }) == "tile 1: operator 2: expected positions of a multiple of 8 rows, found 12 tokens");
     CHECK(spoil_operator([](TileOperator& o) { o.gate_rule = GateRule::patience; }) ==
-          "tile 1: operator 2: a patience of 0 that does not match its rule");
+          "tile 1: operator 2: expected a patience of at least 1 for its rule, found 0");
     CHECK(spoil_operator([](TileOperator& o) { o.gate_patience = 2; }) ==
-          "tile 1: operator 2: a patience of 2 that does not match its rule");
+          "tile 1: operator 2: expected a patience of 0 for its rule, found 2");
     CHECK(spoil_operator([](TileOperator& o) { o.previous_switch = 0; }) ==
-          "tile 1: operator 2: takes labels of unknown switch 0");
+          "tile 1: operator 2: expected labels for a gate with patience, of a switch below 2, found those of switch 0");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].operators[0].epilogue.push_back(EpilogueStep::softmax); }) ==
-          "tile 0: operator 1: a step across channels that 2 slices share");
+          "tile 0: operator 1: expected 1 slice for a step across channels, found 2");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 3; }) ==
-          "tile 1: operator 2: kernels 3 to 5, but the store has 4");
+          "tile 1: operator 2: expected kernels of the store's 4, found [3, 5)");
     CHECK(spoil_operator([](TileOperator& o) { o.kernel_count = 1; }) ==
-          "tile 1: operator 2: 1 kernels, but 2 partitions");
-    CHECK(spoil_operator([](TileOperator& o) { o.kernel_first = 1; }) ==
-          "tile 1: operator 2: kernel 1 is of operator 1 for 4 samples");
-    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {9}; }) == "tile 1: operator 2: edge 9 does not end here");
-    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {3}; }) == "tile 1: operator 2: edge 3 does not end here");
+          "tile 1: operator 2: expected 2 kernels, one a partition, found 1");
+    CHECK_THAT(spoil_operator([](TileOperator& o) { o.kernel_first = 1; }),
+               Catch::Matchers::StartsWith("tile 1: operator 2: kernel 1: expected one of this operator for ") &&
+                   Catch::Matchers::EndsWith(" samples, found one of operator 1 for 4"));
+    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {9}; }) ==
+          "tile 1: operator 2: expected an edge that ends here, found edge 9");
+    CHECK(spoil_operator([](TileOperator& o) { o.in_edges = {3}; }) ==
+          "tile 1: operator 2: expected an edge that ends here, found edge 3");
     CHECK(spoil_operator([](TileOperator& o) { o.out_edges = {4}; }) ==
-          "tile 1: operator 2: edge 4 does not begin here");
+          "tile 1: operator 2: expected an edge that begins here, found edge 4");
     CHECK(tile_error_after([](Image& i) { i.chip.segments[0].tiles = {0}; }) ==
-          "tile 1: operator 1: the tile takes no part in segment 0");
+          "tile 1: operator 1: expected a segment of the tile, found 0");
     CHECK(tile_error_after([](Image& i) { i.tiles[1].operators[0].segment = 1; }) ==
-          "tile 1: operator 1: segment 1, but it is placed in 0");
+          "tile 1: operator 1: expected segment 0 of its placement, found 1");
     CHECK(tile_error_after([](Image& i) { i.tiles[0].kernels[1].loop(Level::spm, Dim::c).block = 2; }) ==
-          "tile 0: kernel 1: the blocks do not cover the totals");
+          "tile 0: kernel 1: expected blocks that cover the totals, found smaller ones");
 }

@@ -101,10 +101,11 @@ TEST_CASE("malformed index lists are refused", "[samples]") {
         return error_of([&] { deserialise_index_list(bytes.data(), bytes.size()); });
     };
     for (std::size_t size = 0; size < good.size(); ++size) CHECK(error({good.begin(), good.begin() + size}) != "");
-    CHECK(error({0, 0, 0, 0}) == "offset 0: sample-index list: a depth of 0 does not fit");
-    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) == "offset 0: sample-index list: a depth of 2147483647 does not fit");
+    CHECK(error({0, 0, 0, 0}) == "offset 0: sample-index list: expected a depth of 1 to 0, found 0");
+    CHECK(error({255, 255, 255, 255, 0, 0, 0, 0}) ==
+          "offset 0: sample-index list: expected a depth of 1 to 1, found 2147483647");
     CHECK(error({1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}) ==
           "offset 4: expected a list that fits the record, found 9 items");
     CHECK(error({1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}) ==
-          "offset 12: sample-index list: ids are not strictly increasing");
+          "offset 12: sample-index list: expected ids in strictly rising order, found 1 before 1");
 }

@@ -96,7 +96,7 @@ TEST_CASE("rates of the generations are those of the standard", "[link]") {
 TEST_CASE("a configuration that makes no sense is refused", "[link]") {
     PcieLink::Config config;
     config.max_payload_bytes = 300;
-    CHECK(hw::validation_error(config) == "max_payload_bytes: no power of two");
+    CHECK(hw::validation_error(config) == "max_payload_bytes: expected a power of two, found 300");
     ConfigReader reader(parse_yaml("generation: 6", "f.yaml"), "f.yaml", "host_link");
     CHECK_THROWS_WITH(describe(reader, config), ContainsSubstring("f.yaml:1: host_link.generation"));
 }

@@ -22,11 +22,14 @@ void check_refused(NetworkBench& bench, PooledPayload payload, unsigned port, ::
 SIM_TEST("bad packets are refused with a line that says why", "[noc]") {
     NetworkBench bench(noc(3, 3));
     bench.run([&] {
-        check_refused(bench, bench.ends.packet(0, {9}, 10), 0, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "no endpoint 9");
+        check_refused(bench, bench.ends.packet(0, {9}, 10), 0, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                      "expected a destination below 9, found 9");
         check_refused(bench, bench.ends.packet(0, {1, 700, 2}, 10), 0, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      "no endpoint 700");
-        check_refused(bench, bench.ends.packet(0, {}, 10), 0, ::tlm::TLM_ADDRESS_ERROR_RESPONSE, "without destination");
-        check_refused(bench, bench.ends.packet(1, {2}, 10), 0, ::tlm::TLM_GENERIC_ERROR_RESPONSE, "whose source is 1");
+                      "expected a destination below 9, found 700");
+        check_refused(bench, bench.ends.packet(0, {}, 10), 0, ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                      "with a destination, found none");
+        check_refused(bench, bench.ends.packet(1, {2}, 10), 0, ::tlm::TLM_GENERIC_ERROR_RESPONSE,
+                      "that sends it, found 1");
     });
 }
 
@@ -36,7 +39,7 @@ SIM_TEST("a destination that stands twice is refused where it would be delivered
         PooledPayload payload = bench.ends.packet(0, {5, 4, 5}, 10);
         sc_core::sc_time delay;
         CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(*payload, delay),
-                          ContainsSubstring("destination 5 stands twice"));
+                          ContainsSubstring("expected each destination of a packet once, found 5 twice"));
         CHECK(payload->get_response_status() == ::tlm::TLM_ADDRESS_ERROR_RESPONSE);
     });
 }
@@ -46,7 +49,8 @@ SIM_TEST("a payload without routing is refused", "[noc]") {
     bench.run([&] {
         ::tlm::tlm_generic_payload plain;
         sc_core::sc_time delay;
-        CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(plain, delay), ContainsSubstring("without a PacketExtension"));
+        CHECK_THROWS_WITH(bench.ends.out[0]->b_transport(plain, delay),
+                          ContainsSubstring("expected a PacketExtension, found none"));
         CHECK(plain.get_response_status() == ::tlm::TLM_GENERIC_ERROR_RESPONSE);
         CHECK(bench.ends.out[0]->transport_dbg(plain) == 0);
         ::tlm::tlm_dmi dmi;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/testbenches/unit/network/hbm_bench.h"
 
+#include <fmt/format.h>
+
 using namespace switchyard;
 using namespace switchyard::testing;
 using Catch::Matchers::ContainsSubstring;
@@ -192,20 +194,23 @@ SIM_TEST("bad requests are refused with interface and address", "[hbm]") {
     const std::uint64_t region = bench.config.region_bytes;
     bench.run([&] {
         check_refused(bench, 3, bench.read_packet(region, 10), ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      "address " + std::to_string(region) + " + 10 lies outside " + std::to_string(3 * region));
+                      fmt::format("expected addresses of the {} bytes from {:#x}, found 10 bytes from {:#x}", region,
+                                  3 * region, region));
         check_refused(bench, 23, bench.read_packet(24 * region - 8, 9), ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      "lies outside");
+                      "expected addresses");
         check_refused(bench, 23, bench.read_packet(~std::uint64_t{0}, 2), ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      "lies outside");
+                      "expected addresses");
         check_refused(bench, 0, bench.read_packet(0, ~std::uint64_t{0}), ::tlm::TLM_ADDRESS_ERROR_RESPONSE,
-                      "lies outside");
-        check_refused(bench, 0, bench.read_packet(0, 0), ::tlm::TLM_BURST_ERROR_RESPONSE, "no bytes");
-        check_refused(bench, 0, bench.read_packet(0, 8, {}), ::tlm::TLM_GENERIC_ERROR_RESPONSE, "reply to");
-        check_refused(bench, 0, bench.ends.packet(1, {100}, 8), ::tlm::TLM_COMMAND_ERROR_RESPONSE, "no request");
+                      "expected addresses");
+        check_refused(bench, 0, bench.read_packet(0, 0), ::tlm::TLM_BURST_ERROR_RESPONSE, "at least 1 byte, found 0");
+        check_refused(bench, 0, bench.read_packet(0, 8, {}), ::tlm::TLM_GENERIC_ERROR_RESPONSE, "reply_to");
+        check_refused(bench, 0, bench.ends.packet(1, {100}, 8), ::tlm::TLM_COMMAND_ERROR_RESPONSE,
+                      "expected a request to read or write");
         PooledPayload short_write = bench.ends.packet(1, {100}, 8, 0, MemoryOperation::write);
         short_write.packet().has_values = true;
         short_write->set_data_length(7);
-        check_refused(bench, 0, std::move(short_write), ::tlm::TLM_BURST_ERROR_RESPONSE, "too short");
+        check_refused(bench, 0, std::move(short_write), ::tlm::TLM_BURST_ERROR_RESPONSE,
+                      "a data array of 8 bytes, found 7");
         PooledPayload enables = bench.read_packet(0, 8);
         unsigned char lanes = TLM_BYTE_ENABLED;
         enables->set_byte_enable_ptr(&lanes);

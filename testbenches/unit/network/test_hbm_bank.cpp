@@ -150,21 +150,22 @@ TEST_CASE("a configuration that the device contradicts is refused", "[hbm][bank]
     hw::HbmConfig config = with_impl("bank");
     CHECK(hw::validation_error(config).empty());
     config.pseudo_channel_gb_per_s = 16;
-    CHECK(hw::validation_error(config) ==
-          "a pseudo-channel of device hbm2_2400 has 19.2 GB/s, pseudo_channel_gb_per_s says 16");
+    CHECK(hw::validation_error(config) == "pseudo_channel_gb_per_s: expected 19.2, as device hbm2_2400 has, found 16");
     config = with_impl("bank");
     config.burst_bytes = 64;
-    CHECK_THAT(hw::validation_error(config), ContainsSubstring("a burst of device hbm2_2400 has 32 bytes"));
+    CHECK_THAT(hw::validation_error(config),
+               ContainsSubstring("burst_bytes: expected 32, as device hbm2_2400 has, found "));
     config = with_impl("bank");
     config.region_bytes = 1ull << 40;
-    CHECK_THAT(hw::validation_error(config), ContainsSubstring("region_bytes says 1099511627776"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("found 1099511627776"));
     config = with_impl("bank");
     config.pseudo_channels_per_interface = 3;
-    CHECK_THAT(hw::validation_error(config), ContainsSubstring("whole channels of 2 pseudo-channels"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("of whole channels, which have 2, found "));
     config = with_impl("bank");
     config.mapping = "row";
-    CHECK_THAT(hw::validation_error(config), ContainsSubstring("device: hbm2_2400: controller.mapping: field channel"));
+    CHECK_THAT(hw::validation_error(config),
+               ContainsSubstring("device: hbm2_2400: controller.mapping: field channel:"));
     config = with_impl("bank");
     config.device = "sram";
-    CHECK_THAT(hw::validation_error(config), ContainsSubstring("device: sram: neither a known device"));
+    CHECK_THAT(hw::validation_error(config), ContainsSubstring("device: sram: expected a file or one of "));
 }

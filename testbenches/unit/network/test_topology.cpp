@@ -133,6 +133,6 @@ TEST_CASE("a network that cannot be built is refused", "[topology]") {
         CHECK_THROWS_WITH(PacketNetwork("beyond", noc(2, 2), registry, {0, 4}),
                           Catch::Matchers::ContainsSubstring("endpoint 1 at router 4"));
         CHECK_THROWS_WITH(PacketNetwork("crowded", noc(2, 2), registry, std::vector<unsigned>(29, 3u)),
-                          Catch::Matchers::ContainsSubstring("29 endpoints: at most 28"));
+                          Catch::Matchers::ContainsSubstring("expected at most 28 endpoints at a router, found 29"));
     });
 }

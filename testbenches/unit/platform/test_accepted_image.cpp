@@ -75,12 +75,12 @@ TEST_CASE("an image that the compiler makes and a run would refuse is an error o
     };
     const std::string whose = "this is an error of the compiler, which writes no image";
     CHECK_THAT(refused([](Image&, TileProgram& tile) { tile.operators.front().position_tokens = 7; }),
-               Contains("positions of 7 tokens") && Contains(whose));
+               Contains("found 7 tokens") && Contains(whose));
     CHECK_THAT(refused([](Image& image, TileProgram&) { ++image.platform_fingerprint; }),
                Contains("which has other sizes") && Contains(whose));
     // Of the dispatcher's rules.
     CHECK_THAT(refused([](Image&, TileProgram& tile) { tile.kernels.front().loop(Level::pe, Dim::c).block = 2; }),
-               Contains("spreads c, r or s over PEs") && Contains(whose));
+               Contains("expected c, r and s on one PE") && Contains(whose));
     // Of the rules of the whole chip: nobody has rank 0 of an operator.
     CHECK_THAT(refused([](Image& image, TileProgram& tile) {
                    const std::uint16_t op = tile.operators.front().op_id;

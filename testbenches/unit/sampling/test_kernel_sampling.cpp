@@ -16,7 +16,7 @@ TEST_CASE("The names of samplings", "[sampling]") {
     CHECK(parse_sampling("uniform") == Sampling::uniform);
     CHECK(parse_sampling("profile") == Sampling::profile);
     CHECK(parse_sampling("optimal") == Sampling::optimal);
-    CHECK_THROWS_WITH(parse_sampling("best"), "sampling best: unknown; known are uniform, profile, optimal");
+    CHECK_THROWS_WITH(parse_sampling("best"), "sampling: expected one of uniform, profile, optimal, found best");
 }
 
 TEST_CASE("A profile's distribution has what was counted", "[sampling]") {

@@ -120,6 +120,30 @@ TEST_CASE("ten thousand random switches change no result", "[.sushi-switches]") 
     random_switches({{"accelerator.impl", "cycle"}}, 3000, 12);
 }
 
+SIM_TEST("a failure within the layer controller has its time and module once", "[sushi]") {
+    const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/sushi_small.yaml", {});
+    SupernetMemory memory = platform::sushi::lay_out(read_supernet(kDigits), {});
+    memory.program.subnets.front().front().output_address = std::uint64_t{1} << 40;
+    SushiChip chip("chip", config, config.buffers, memory);
+    ChipDriver driver("driver", [&](ChipDriver& self) {
+        self.command(hw::LayerController::kServe, 0);
+        self.wait_idle();
+    });
+    driver.socket.bind(chip.registers());
+    driver.irq.bind(chip.irq);
+    std::string error;
+    try {
+        const testing::ExpectReport uncaught("uncaught exception");
+        sc_core::sc_start();
+    } catch (const sc_core::sc_report& report) {
+        error = report.get_msg();
+    }
+    CHECK_THAT(error, ContainsSubstring("s: chip.controller: expected ") &&
+                          ContainsSubstring(" bytes of DRAM at 0x10000000000, found 0"));
+    CHECK(error.find("chip.controller") == error.rfind("chip.controller"));
+    CHECK(chip.registry.errors().empty());
+}
+
 SIM_TEST("the accelerator refuses commands that make no sense, and goes on", "[sushi]") {
     const SushiConfig config = platform::sushi::read_sushi_config(kConfigs + "platforms/sushi_small.yaml", {});
     const Supernet supernet = read_supernet(kDigits);
@@ -148,10 +172,11 @@ SIM_TEST("the accelerator refuses commands that make no sense, and goes on", "[s
     CHECK(failed == hw::CommandPort::kFailed);
     const std::vector<std::string>& errors = chip.registry.errors();
     REQUIRE(errors.size() == 4);
-    CHECK_THAT(errors[0], ContainsSubstring("SubGraph 0 has 74336 bytes, the persistent buffer 24576"));
-    CHECK_THAT(errors[1], ContainsSubstring("no SubGraph 1"));
-    CHECK_THAT(errors[2], ContainsSubstring("no SubNet 9"));
-    CHECK_THAT(errors[3], ContainsSubstring("unknown operation 7"));
+    CHECK_THAT(errors[0],
+               ContainsSubstring("SubGraph 0: expected at most the 24576 bytes of the persistent buffer, found 74336"));
+    CHECK_THAT(errors[1], ContainsSubstring("expected a SubGraph below 1, found 1"));
+    CHECK_THAT(errors[2], ContainsSubstring(", found 9"));
+    CHECK_THAT(errors[3], ContainsSubstring("(cache), found 7"));
     CHECK(chip.port.stats().failed == 4);
     CHECK(chip.port.stats().refused == 4);
     CHECK(chip.port.stats().commands == 1 + 4 + 4);
