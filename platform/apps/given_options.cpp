@@ -13,13 +13,13 @@ namespace switchyard::platform {
 void GivenOptions::watch(CLI::App& command) {
     command.parse_complete_callback([this, &command] {
         for (const CLI::Option* const option : command.get_options())
-            if (option->count() > 0) names_.insert(option->get_single_name());
+            if (option->count() > 0) names_[option->get_single_name()] = option->get_group();
     });
 }
 
 bool GivenOptions::any_but(std::initializer_list<const char*> names) const {
-    return std::any_of(names_.begin(), names_.end(), [&](const std::string& given) {
-        return std::find(names.begin(), names.end(), given) == names.end();
+    return std::any_of(names_.begin(), names_.end(), [&](const auto& given) {
+        return std::find(names.begin(), names.end(), given.first) == names.end();
     });
 }
 
@@ -32,6 +32,11 @@ std::vector<UnusedParameter> GivenOptions::unused(std::initializer_list<Case> ca
 
 void GivenOptions::refuse_unused(std::initializer_list<Case> cases) const {
     refuse(unused(cases));
+}
+
+void GivenOptions::refuse_group(const char* group, const char* why) const {
+    for (const auto& [name, of] : names_)
+        if (of == group) refuse({{name, why}});
 }
 
 void refuse(const std::vector<UnusedParameter>& unused) {

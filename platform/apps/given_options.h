@@ -2,7 +2,7 @@
 #pragma once
 
 #include <initializer_list>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,8 +35,11 @@ public:
     /// strided; leave it out".
     void refuse_unused(std::initializer_list<Case> cases) const;
 
+    /// The same for the options of a group of --help.
+    void refuse_group(const char* group, const char* why) const;
+
 private:
-    std::set<std::string> names_;
+    std::map<std::string, std::string> names_;  ///< with the group
 };
 
 /// As GivenOptions::refuse_unused().

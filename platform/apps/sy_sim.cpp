@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include "switchyard/platform/apps/baseline_command.h"
 #include "switchyard/platform/apps/command_line.h"
 #include "switchyard/platform/apps/compare_command.h"
 #include "switchyard/platform/apps/experiment_command.h"
@@ -23,6 +22,7 @@
 #include "switchyard/platform/apps/systems.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/system/report_parts.h"
+#include "switchyard/sw_scheduler/base/error.h"
 
 using namespace switchyard;
 
@@ -54,6 +54,33 @@ struct SystemsCommand {
     }
 };
 
+/// Prints the pages of docs/ that list keys.
+struct KeysCommand {
+    std::string which = "chip";
+
+    void add_to(CLI::App& app) {
+        app.add_option("which", which, "chip: docs/platform_keys.md (default); systems: docs/system_keys.md")
+            ->check(CLI::IsMember({"chip", "systems"}));
+    }
+    int run(const platform::SystemRegistry& registry) const {
+        fmt::print("{}", which == "chip" ? platform::platform_keys_markdown() : system_keys_markdown(registry));
+        return 0;
+    }
+};
+
+/// The command that `run --workload` has replaced, with whatever it was given.
+CLI::App* add_baseline(CLI::App& app) {
+    CLI::App* const command = app.add_subcommand("baseline", "")->group("");
+    command->allow_extras();
+    return command;
+}
+
+int refuse_baseline() {
+    throw InputError("baseline", 0, "",
+                     "expected a command of sy-sim, found one that is gone; use sy-sim run --platform FILE --workload "
+                     "FILE --design DESIGN");
+}
+
 }  // namespace
 
 /// Debian's SystemC library asks for this symbol; the program has a main of its own.
@@ -62,13 +89,13 @@ int sc_main(int, char**) {
 }
 
 int main(int argc, char** argv) {
-    CLI::App app("Runs kernel images on a simulated accelerator.", "sy-sim");
+    CLI::App app("Runs dynamic networks on simulated accelerators.", "sy-sim");
     app.require_subcommand(1);
     app.set_version_flag("--version", platform::version_text("sy-sim", platform::git_description()));
     const platform::SystemRegistry registry = platform::all_systems();
 
     platform::RunCommand run;
-    CLI::App* run_command = app.add_subcommand("run", "run a kernel image and report");
+    CLI::App* run_command = app.add_subcommand("run", "run a kernel image, or a workload on a design, and report");
     run.add_to(*run_command);
 
     platform::GemmCommand gemm;
@@ -79,9 +106,6 @@ int main(int argc, char** argv) {
     CLI::App* mem_command = app.add_subcommand("mem", "characterise a memory: bandwidth, latency, row hits");
     mem.add_to(*mem_command);
 
-    platform::BaselineCommand baseline;
-    CLI::App* baseline_command = app.add_subcommand("baseline", "run a model on a design of the registry");
-    baseline.add_to(*baseline_command, registry);
     platform::ExperimentCommand experiment;
     CLI::App* experiment_command = app.add_subcommand("experiment", "run an experiment: many points, tables and plots");
     experiment.add_to(*experiment_command);
@@ -105,21 +129,24 @@ int main(int argc, char** argv) {
     SystemsCommand systems;
     CLI::App* systems_command = app.add_subcommand("systems", "list systems, designs and their parameters");
     systems.add_to(*systems_command);
-    CLI::App* keys_command = app.add_subcommand("keys", "print docs/platform_keys.md");
+    KeysCommand keys;
+    CLI::App* keys_command = app.add_subcommand("keys", "print the keys of platform files");
+    keys.add_to(*keys_command);
     CLI::App* registers_command = app.add_subcommand("registers", "print docs/registers.md");
+    CLI::App* baseline_command = add_baseline(app);
 
     return platform::run_program(app, argc, argv, [&] {
-        if (run_command->parsed()) return run.run();
+        if (run_command->parsed()) return run.run(registry);
         if (gemm_command->parsed()) return gemm.run();
         if (mem_command->parsed()) return mem.run();
-        if (baseline_command->parsed()) return baseline.run(registry);
+        if (baseline_command->parsed()) return refuse_baseline();
         if (experiment_command->parsed()) return experiment.run(registry);
         if (work_command->parsed()) return work.run(registry);
         if (compare_command->parsed()) return compare.run();
         if (noc_command->parsed()) return noc.run();
         if (link_command->parsed()) return link.run();
         if (systems_command->parsed()) return systems.run(registry);
-        if (keys_command->parsed()) fmt::print("{}", platform::platform_keys_markdown());
+        if (keys_command->parsed()) return keys.run(registry);
         if (registers_command->parsed()) fmt::print("{}", platform::register_map_markdown());
         return 0;
     });

@@ -9,18 +9,13 @@
 
 #include "switchyard/platform/experiment/experiment.h"
 #include "switchyard/platform/experiment/used_keys.h"
+#include "switchyard/platform/system/point_setting.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/plain_number.h"
 
 namespace switchyard::platform {
 
 namespace {
-
-constexpr const char* kBatchSize = "batch_size";
-
-bool is_platform_key(const std::string& key) {
-    return key.find('.') != std::string::npos;
-}
 
 template <class T>
 T whole_number(const std::string& file, int line, const std::string& key, const std::string& text, T low) {
@@ -34,10 +29,8 @@ T whole_number(const std::string& file, int line, const std::string& key, const 
 void apply(const Experiment& experiment, int line, const std::string& key, const std::string& value, Point& point) {
     if (experiment.synthetic())
         point.parameters[key] = value;
-    else if (key == kBatchSize)
-        point.work.batch_inputs = whole_number<std::uint32_t>(experiment.file, line, key, value, 1);
     else
-        (is_platform_key(key) ? point.overrides : point.parameters)[key] = value;
+        apply_setting({experiment.file, line}, key, value, point);
 }
 
 void check_at(const Experiment& experiment, int line, const Point& point, const SystemRegistry& registry) {
@@ -101,7 +94,7 @@ void check_use(const Experiment& experiment, const std::vector<ExperimentPoint>&
         }
         const auto network = std::find_if(experiment.networks.begin(), experiment.networks.end(),
                                           [&](const auto& one) { return one.name == point.network; });
-        const bool sweeps_batches = point.sweep_key == kBatchSize;
+        const bool sweeps_batches = point.sweep_key == name_of(WorkKey::batch_size);
         add_work(used, point.run, registry, {"networks: " + point.network, network->line},
                  sweeps_batches ? UsedKeys::Place{"sweep", experiment.sweep->line}
                                 : UsedKeys::Place{"designs: " + point.design, experiment.design(point.design).line});

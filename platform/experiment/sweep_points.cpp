@@ -76,15 +76,6 @@ std::vector<Sample> samples_of(const Sweep& sweep) {
     return sweep.sampling == Sweep::Sampling::random ? random(sweep) : latin_hypercube(sweep);
 }
 
-void apply(const Sweep& sweep, const std::string& key, const std::string& value, Point& point) {
-    if (key == "batch_size") {
-        if (parse_plain_number(value, point.work.batch_inputs) != Parsed::ok || point.work.batch_inputs == 0)
-            throw InputError(sweep.file, 0, key, fmt::format("expected an integer from 1, found \"{}\"", value));
-    } else {
-        (key.find('.') != std::string::npos ? point.overrides : point.parameters)[key] = value;
-    }
-}
-
 SweepPoint point_of(const Sweep& sweep, const Sweep::Network& network, const Sweep::Design& design,
                     const Sample& sample) {
     SweepPoint point;
@@ -98,14 +89,14 @@ SweepPoint point_of(const Sweep& sweep, const Sweep::Network& network, const Swe
     point.run.work.first_batch = sweep.first_batch;
     point.run.work.seed = sweep.seed;
     for (const auto* set : {&sweep.set, &design.set})
-        for (const auto& [key, value] : *set) apply(sweep, key, value, point.run);
+        for (const auto& [key, value] : *set) apply_setting({sweep.file, 0}, key, value, point.run);
     for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
         const Sweep::Axis& axis = sweep.axes[i];
         const auto& names = axis.designs;
         if (!names.empty() && std::find(names.begin(), names.end(), design.name) == names.end()) continue;
         for (std::size_t k = 0; k < axis.keys.size(); ++k) {
             point.settings[axis.keys[k]] = sample[i][k];
-            apply(sweep, axis.keys[k], sample[i][k], point.run);
+            apply_setting({sweep.file, 0}, axis.keys[k], sample[i][k], point.run);
         }
     }
     return point;

@@ -39,7 +39,7 @@ struct Work {
 
 /// What a Work may say of its batches, in the order of Work. A design takes some of these keys.
 enum class WorkKey { batches, first_batch, batch_size, seed, trace, phases };
-/// "batch_size", as files have it; the options of `sy-sim baseline` are called alike.
+/// "batch_size", as files have it; the options of `sy-sim run` are called alike.
 const char* name_of(WorkKey key);
 /// The keys that the work sets, in the order of the enumeration.
 std::vector<WorkKey> keys_of(const Work& work);
@@ -111,8 +111,9 @@ public:
     System& operator=(const System&) = delete;
     virtual ~System() = default;
 
-    /// The value of a platform file's key `system`.
     virtual std::string name() const = 0;
+    /// The value of the key `system` in platform files of its designs.
+    virtual std::string platform_system() const { return name(); }
     /// One line for people.
     virtual std::string summary() const = 0;
     virtual std::vector<SystemDesign> designs() const = 0;

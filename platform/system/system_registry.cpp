@@ -2,13 +2,17 @@
 #include "switchyard/platform/system/system_registry.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/algorithm/string/replace.hpp>
 
+#include "switchyard/sw_scheduler/base/config.h"
 #include "switchyard/sw_scheduler/base/error.h"
+#include "switchyard/sw_scheduler/base/sections.h"
 #include "switchyard/sw_scheduler/base/suggestion.h"
 
 namespace switchyard::platform {
@@ -57,6 +61,40 @@ const System& SystemRegistry::system(const std::string& name) const {
         known.push_back(system->name());
     }
     throw InputError("system: " + not_one_of(name, known));
+}
+
+std::vector<std::string> SystemRegistry::designs_for(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& system : systems_) {
+        if (system->makes_its_load() || system->platform_system() != name) continue;
+        for (const SystemDesign& design : system->designs()) names.push_back(design.name);
+    }
+    return names;
+}
+
+std::string SystemRegistry::design_for(const std::string& platform_file, const std::string& design) const {
+    const YAML::Node root = load_yaml(platform_file);
+    const std::string system = system_of_platform(root, platform_file);
+    if (system.empty() && design.empty())
+        throw InputError("--design", 0, "",
+                         fmt::format("expected a design, as {} has no key 'system', found none; add one of {}",
+                                     platform_file, fmt::join(design_names(), ", ")));
+    if (!design.empty()) known(design);
+    if (system.empty()) return design;
+    const std::vector<std::string> names = designs_for(system);
+    if (names.empty()) {
+        std::set<std::string> systems;
+        for (const auto& one : systems_)
+            if (!one->makes_its_load()) systems.insert(one->platform_system());
+        throw InputError(platform_file, line_of(root["system"]), "system",
+                         not_one_of(system, {systems.begin(), systems.end()}));
+    }
+    if (design.empty() && names.size() == 1) return names.front();
+    const std::string wanted = design.empty() ? boost::replace_all_copy(system, "_", "-") : design;
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
+    throw InputError("--design", 0, "",
+                     fmt::format("expected a design for {}, a platform of the system {} ({}), found {}", platform_file,
+                                 system, fmt::join(names, ", "), design.empty() ? "none" : design));
 }
 
 std::vector<std::string> SystemRegistry::design_names() const {

@@ -21,6 +21,11 @@ public:
     SystemDesign design(const std::string& name) const;
     const System& system(const std::string& name) const;
 
+    /// The design of a run on this platform file. Empty `design`: the only one for the file's system, or the one that
+    /// has its name. Throws InputError for an unknown design or system, and for a design of another system than the
+    /// file's.
+    std::string design_for(const std::string& platform_file, const std::string& design) const;
+
     /// "" if the design takes this key of a work, or is unknown; otherwise why the key is refused: "sushi-table does
     /// not take it; leave it out (taken by adyna, ...)".
     std::string refusal(const std::string& design, WorkKey key) const;
@@ -35,6 +40,8 @@ private:
         SystemDesign design;
     };
     const Known& known(const std::string& design) const;
+    /// The designs for platform files with `system: name`.
+    std::vector<std::string> designs_for(const std::string& name) const;
 
     std::vector<std::unique_ptr<System>> systems_;
     std::map<std::string, Known> designs_;  ///< by name

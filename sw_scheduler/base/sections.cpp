@@ -13,11 +13,15 @@ namespace {
 
 constexpr const char* kSystemKey = "system";
 
+void check_mapping(const YAML::Node& root, const std::string& file) {
+    if (!root.IsMap())
+        throw InputError(file, line_of(root), "", "expected a mapping of sections, found " + kind_of(root));
+}
+
 }  // namespace
 
 void check_sections(const YAML::Node& root, const std::string& file, const SectionRules& rules) {
-    if (!root.IsMap())
-        throw InputError(file, line_of(root), "", "expected a mapping of sections, found " + kind_of(root));
+    check_mapping(root, file);
     std::set<std::string> found;
     for (const auto& item : root) {
         const auto fail = [&](const std::string& key, const std::string& message) {
@@ -50,6 +54,14 @@ void check_sections(const YAML::Node& root, const std::string& file, const Secti
 std::string section_text(const YAML::Node& root, const std::string& key) {
     const YAML::Node value = root[key];
     return value.IsDefined() && value.IsScalar() ? value.Scalar() : "";
+}
+
+std::string system_of_platform(const YAML::Node& root, const std::string& file) {
+    check_mapping(root, file);
+    const YAML::Node value = root[kSystemKey];
+    if (value.IsDefined() && !value.IsScalar())
+        throw InputError(file, line_of(value), kSystemKey, "expected text, found " + kind_of(value));
+    return section_text(root, kSystemKey);
 }
 
 void refuse_left_overrides(const std::map<std::string, std::string>& overrides, const std::vector<std::string>& known) {

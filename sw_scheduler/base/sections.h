@@ -25,6 +25,10 @@ void check_sections(const YAML::Node& root, const std::string& file, const Secti
 /// The text of a key that check_sections() has let through; empty if there is none.
 std::string section_text(const YAML::Node& root, const std::string& key);
 
+/// The text of a platform file's key `system`; empty if there is none. Throws InputError for a file that is no mapping
+/// and for a system that is no text.
+std::string system_of_platform(const YAML::Node& root, const std::string& file);
+
 /// Throws InputError "--set: key: unknown key" with the nearest of `known` for an override that no section has taken.
 void refuse_left_overrides(const std::map<std::string, std::string>& overrides, const std::vector<std::string>& known);
 

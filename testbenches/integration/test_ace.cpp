@@ -18,8 +18,9 @@ namespace {
 const std::string kWalker = "configs/workloads/ace/walker2d.yaml";
 
 Outcome run_design(const std::string& design, const std::string& workload, const std::string& more = "") {
-    return sy_sim(fmt::format("baseline {} --platform configs/platforms/ace_rtx3070.yaml {} --batches 1 {}", design,
-                              workload, more));
+    return sy_sim(
+        fmt::format("run --platform configs/platforms/ace_rtx3070.yaml --design {} --workload {} --batches 1 {}",
+                    design, workload, more));
 }
 
 /// The text of the report of a run, which must succeed.

@@ -34,11 +34,12 @@ std::string damaged(const std::string& from, const std::string& to) {
 /// Both programs that read pilots.
 void check_both(const std::string& pilot, const std::string& network, std::initializer_list<const char*> parts) {
     check_refused(sy_sched("pilot evaluate " + pilot + " " + network + kSmall + " --samples 10"), parts);
-    check_refused(sy_sim("baseline dynn-offload --platform configs/platforms/training_rtx6000.yaml " + network +
-                         " --batches 2 --set network.width=256 --set network.label_buffer_gb=0.02"
-                         " --set training.budget_gb=0.04 --set training.pilot=" +
-                         pilot),
-                  parts);
+    check_refused(
+        sy_sim("run --design dynn-offload --platform configs/platforms/training_rtx6000.yaml --workload " + network +
+               " --batches 2 --set network.width=256 --set network.label_buffer_gb=0.02"
+               " --set training.budget_gb=0.04 --set training.pilot=" +
+               pilot),
+        parts);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ const std::string kChip = std::string(" --platform ") + kMini + " ";
 
 TEST_CASE("a model runs on a GPU and on tenants by command line", "[cli]") {
     for (const std::string name : {"gpu", "m-tenant"}) {
-        const std::string arguments = fmt::format("baseline {} {}{}--trace {} --batches 5 --report ", name, kDigits,
-                                                  name == "gpu" ? kA100 : kChip, kDigitsTrace);
+        const std::string arguments = fmt::format("run --design {} --workload {}{}--trace {} --batches 5 --report ",
+                                                  name, kDigits, name == "gpu" ? kA100 : kChip, kDigitsTrace);
         const Outcome first = sy_sim(arguments + scratch(name));
         INFO(first.err);
         REQUIRE(first.status == 0);
@@ -50,16 +50,18 @@ TEST_CASE("both baselines and the simulated chip count the same work", "[cli]") 
     };
     const std::string routes = std::string("--trace ") + kDigitsTrace + " --batches 3 --report ";
     REQUIRE(sy_sim("run" + kChip + "--image " + digits_image() + " " + routes + scratch("chip")).status == 0);
-    REQUIRE(sy_sim(std::string("baseline gpu ") + kDigits + kA100 + routes + scratch("card")).status == 0);
-    REQUIRE(sy_sim(std::string("baseline m-tenant ") + kDigits + kChip + routes + scratch("tenants")).status == 0);
+    REQUIRE(sy_sim(std::string("run --design gpu --workload ") + kDigits + kA100 + routes + scratch("card")).status ==
+            0);
+    REQUIRE(sy_sim(std::string("run --design m-tenant --workload ") + kDigits + kChip + routes + scratch("tenants"))
+                .status == 0);
     CHECK(macs("card") == macs("chip"));
     CHECK(macs("tenants") == macs("chip"));
 }
 
 TEST_CASE("baselines take routes from the model's generator and its seed", "[cli]") {
     const auto report = [](const std::string& folder, const std::string& seed) {
-        const Outcome outcome =
-            sy_sim("baseline gpu testbenches/data/moe.yaml" + kA100 + "--batches 2 --report " + scratch(folder) + seed);
+        const Outcome outcome = sy_sim("run --design gpu --workload testbenches/data/moe.yaml" + kA100 +
+                                       "--batches 2 --report " + scratch(folder) + seed);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
         return read_json(scratch(folder + "/report.json"));
@@ -67,8 +69,8 @@ TEST_CASE("baselines take routes from the model's generator and its seed", "[cli
     CHECK(report("moe", "").at("routing") == json{{"source", "generator"}, {"seed", 4}});
     CHECK(report("moe", "") == report("moe4", " --seed 4"));
     CHECK(report("moe", "").at("batches") != report("moe5", " --seed 5").at("batches"));
-    const Outcome none =
-        sy_sim("baseline m-tenant testbenches/data/static_chain.yaml" + kChip + "--report " + scratch("static"));
+    const Outcome none = sy_sim("run --design m-tenant --workload testbenches/data/static_chain.yaml" + kChip +
+                                "--report " + scratch("static"));
     REQUIRE(none.status == 0);
     const json still = read_json(scratch("static/report.json"));
     CHECK(still.at("routing").at("source") == "none");
@@ -77,8 +79,8 @@ TEST_CASE("baselines take routes from the model's generator and its seed", "[cli
 
 TEST_CASE("keys of both files can be overridden", "[cli]") {
     const auto latency = [](const std::string& folder, const std::string& settings) {
-        const Outcome outcome = sy_sim(std::string("baseline m-tenant ") + kDigits + kChip + "--batches 1 --report " +
-                                       scratch(folder) + settings);
+        const Outcome outcome = sy_sim(std::string("run --design m-tenant --workload ") + kDigits + kChip +
+                                       "--batches 1 --report " + scratch(folder) + settings);
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
         return read_json(scratch(folder + "/report.json")).at("batches")[0].at("latency_us").get<double>();
@@ -88,29 +90,37 @@ TEST_CASE("keys of both files can be overridden", "[cli]") {
     CHECK(latency("chip", " --set hbm.pseudo_channel_gb_per_s=1") > usual);
     const std::string file = scratch("tenant.yaml");
     write_text(file, "m_tenant: {host_synchronisation_us: 20}\n");
-    CHECK(latency("file", " --tenant " + file) == Approx(usual + 16 * 10));
+    CHECK(latency("file", " --set file=" + file) == Approx(usual + 16 * 10));
 }
 
 TEST_CASE("mistakes on a baseline's command line are one line", "[cli]") {
     const std::string digits = kDigits;
-    check_refused(sy_sim("baseline tpu " + digits + kA100), {"tpu"});
-    check_refused(sy_sim("baseline gpu" + kA100), {"expected a model file behind the design, found none"});
-    check_refused(sy_sim("baseline gpu " + digits), {"--platform", "expected a platform file, found none"});
-    check_refused(sy_sim("baseline gpu " + digits + kChip),
-                  {"mini.yaml:3: system: expected gpu_roofline, found \"adyna\""});
-    check_refused(sy_sim("baseline gpu " + digits + kA100 + "--set gpu.sms=3"),
+    check_refused(sy_sim("run --design tpu --workload " + digits + kA100), {"tpu"});
+    check_refused(sy_sim("run --design gpu" + kA100), {"expected --image or --workload, found neither"});
+    check_refused(sy_sim("run --design gpu --workload " + digits), {"--platform"});
+    check_refused(
+        sy_sim("run --design gpu --workload " + digits + kChip),
+        {"--design: expected a design for configs/platforms/mini.yaml, a platform of the system adyna (adyna, ",
+         "found gpu"});
+    check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set gpu.sms=3"),
                   {"design gpu: expected one of ", ", found sms"});
-    check_refused(sy_sim("baseline gpu " + digits + kA100 + "--tenant x.yaml"), {"--tenant", "goes with m-tenant"});
-    check_refused(sy_sim("baseline m-tenant " + digits + kA100),
-                  {"a100.yaml:3: system: expected adyna, found \"gpu_roofline\""});
-    check_refused(sy_sim("baseline m-tenant " + digits + kChip + "--set m_tenant.groups=odd"), {"m_tenant.groups"});
-    check_refused(sy_sim("baseline m-tenant " + digits + kChip + "--trace " + kDigitsTrace + " --batches 1000"),
-                  {"batches", "expected 1000 batches or more, found 200"});
-    check_refused(sy_sim("baseline gpu testbenches/data/nothing.yaml" + kA100), {"nothing.yaml", "cannot be read"});
+    check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set file=x.yaml"),
+                  {"--set: file: expected the file as --platform"});
+    check_refused(
+        sy_sim("run --design m-tenant --workload " + digits + kA100),
+        {"--design: expected a design for configs/platforms/a100.yaml, a platform of the system gpu_roofline (gpu), ",
+         "found m-tenant"});
+    check_refused(sy_sim("run --design m-tenant --workload " + digits + kChip + "--set m_tenant.groups=odd"),
+                  {"m_tenant.groups"});
+    check_refused(
+        sy_sim("run --design m-tenant --workload " + digits + kChip + "--trace " + kDigitsTrace + " --batches 1000"),
+        {"batches", "expected 1000 batches or more, found 200"});
+    check_refused(sy_sim("run --design gpu --workload testbenches/data/nothing.yaml" + kA100),
+                  {"nothing.yaml", "cannot be read"});
 }
 
 TEST_CASE("tenants' tiles that finish while they are told to stop", "[cli]") {
-    const Outcome outcome = sy_sim("baseline m-tenant testbenches/data/experts.yaml" + kChip +
+    const Outcome outcome = sy_sim("run --design m-tenant --workload testbenches/data/experts.yaml" + kChip +
                                    "--set m_tenant.impl=tiles --batches 3 --report " + scratch("late"));
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
@@ -122,8 +132,8 @@ TEST_CASE("tenants' tiles that finish while they are told to stop", "[cli]") {
 TEST_CASE("an operator alone takes tenants about as long as the simulated chip", "[cli]") {
     const std::string chip = " --platform configs/platforms/adyna.yaml ";
     const auto tenants_us = [&](const std::string& model) {
-        const Outcome outcome =
-            sy_sim("baseline m-tenant " + model + chip + "--batches 1 --report " + scratch("alone_tenants"));
+        const Outcome outcome = sy_sim("run --design m-tenant --workload " + model + chip + "--batches 1 --report " +
+                                       scratch("alone_tenants"));
         INFO(outcome.err);
         REQUIRE(outcome.status == 0);
         const json report = read_json(scratch("alone_tenants/report.json"));
@@ -164,6 +174,6 @@ TEST_CASE("an operator alone takes tenants about as long as the simulated chip",
     }
 }
 
-TEST_CASE("docs/baseline_keys.md is what the program prints", "[cli]") {
-    CHECK(sy_sim("baseline keys").out == read_text("docs/baseline_keys.md"));
+TEST_CASE("docs/system_keys.md is what the program prints", "[cli]") {
+    CHECK(sy_sim("keys systems").out == read_text("docs/system_keys.md"));
 }

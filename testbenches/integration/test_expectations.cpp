@@ -56,7 +56,7 @@ TEST_CASE("SUSHI's golden values are those of all images", "[cli][values]") {
         fs::copy_file("configs/workloads/sushi/digits_supernet.yaml", model);
     };
     const auto serve = [&] {
-        return sy_sim("baseline sushi " + model +
+        return sy_sim("run --design sushi --workload " + model +
                       " --platform configs/platforms/sushi_small.yaml --set accelerator.functional=yes --batches 2");
     };
     restore();

@@ -26,7 +26,8 @@ std::string platform_of(unsigned chips, const std::string& more = "") {
 }
 
 std::string command(unsigned chips, const std::string& more) {
-    return fmt::format("baseline expert-parallel {} --platform {} --batches 3 {}", kExperts, platform_of(chips), more);
+    return fmt::format("run --design expert-parallel --workload {} --platform {} --batches 3 {}", kExperts,
+                       platform_of(chips), more);
 }
 
 json report_of(const std::string& arguments, const std::string& folder) {
@@ -46,8 +47,9 @@ json report_of(const std::string& arguments, const std::string& folder) {
 TEST_CASE("one chip with all experts is the plain run of an Adyna chip", "[cli][expert_parallel]") {
     for (const std::string impl : {"tiles", "stages"}) {
         const std::string more = "--set chip.impl=" + impl;
-        const json plain =
-            report_of(fmt::format("baseline adyna {} --platform {} --batches 3 {}", kExperts, kMini, more), "plain");
+        const json plain = report_of(
+            fmt::format("run --design adyna --workload {} --platform {} --batches 3 {}", kExperts, kMini, more),
+            "plain");
         const json cluster = report_of(command(1, more), "one");
         REQUIRE(cluster.at("batches").size() == 3);
         for (std::size_t b = 0; b < 3; ++b)
@@ -77,7 +79,8 @@ TEST_CASE("a part of a network with experts is a network by itself", "[cli][expe
     const json report =
         report_of(command(4, "--set cluster.weights=resident --set cluster.parts=" + parts), "with_parts");
     const json front =
-        report_of(fmt::format("baseline adyna {}/front.yaml --platform {} --batches 4", parts, kMini), "front_alone");
+        report_of(fmt::format("run --design adyna --workload {}/front.yaml --platform {} --batches 4", parts, kMini),
+                  "front_alone");
     // Behind the first batch, which loads the weights.
     double sum = 0;
     for (std::size_t b = 1; b < 4; ++b) sum += front.at("batches").at(b).at("latency_us").get<double>();
@@ -88,7 +91,7 @@ TEST_CASE("a part of a network with experts is a network by itself", "[cli][expe
 TEST_CASE("two layers of experts on four chips: what crosses links is what the routes say", "[cli][expert_parallel]") {
     const std::string chain = "testbenches/data/expert_chain.yaml";
     const std::string parts = scratch("chain_parts");
-    const json report = report_of(fmt::format("baseline expert-parallel {} --platform {} --batches 2 "
+    const json report = report_of(fmt::format("run --design expert-parallel --workload {} --platform {} --batches 2 "
                                               "--set cluster.parts={}",
                                               chain, platform_of(4), parts),
                                   "chain");
@@ -152,7 +155,8 @@ TEST_CASE("several chips that cannot be are refused", "[cli][bad][expert_paralle
     check_refused(sy_sim(command(4, "--set cluster.simulation=joint --set chip.impl=auto")), {"chip.impl", "auto"});
     check_refused(sy_sim(command(4, "--set pe_array.nothing=1")), {"pe_array.nothing"});
     const std::string static_chain = fmt::format(
-        "baseline expert-parallel testbenches/data/static_chain.yaml --platform {} --batches 1", platform_of(4));
+        "run --design expert-parallel --workload testbenches/data/static_chain.yaml --platform {} --batches 1",
+        platform_of(4));
     check_refused(sy_sim(static_chain),
                   {"static_chain.yaml: layers: expected a switch with experts to place, found none"});
 }

@@ -66,8 +66,8 @@ TEST_CASE("on a full disk sy-sim keeps the old files, all of a run's", "[cli][fi
     const std::string noc = old_file("noc.json");
     check_kept(limited(4, "noc --cycles 200 --json " + noc), noc);
     const std::string baseline = old_file("baseline/report.json");
-    check_kept(limited(4, std::string("baseline gpu ") + kDigits + " --platform configs/platforms/a100.yaml --report " +
-                              scratch("baseline")),
+    check_kept(limited(4, std::string("run --design gpu --workload ") + kDigits +
+                              " --platform configs/platforms/a100.yaml --report " + scratch("baseline")),
                baseline);
 }
 

@@ -102,9 +102,10 @@ TEST_CASE("numbers that are none are refused, with what is wanted", "[cli][limit
     check_refused(sy_sim("noc --rate nan"), {"--rate: expected a number of 0 or more, found nan\n"});
     check_refused(sy_sim("noc --seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
     check_refused(sy_sim("noc --cycles 0"), {"--cycles: expected an integer of 1 to 1000000000000, found 0\n"});
-    check_refused(sy_sim("baseline gpu m.yaml --batches 0"),
+    check_refused(sy_sim("run --design gpu --workload m.yaml --batches 0"),
                   {"--batches: expected an integer of 1 to 1000000, found 0\n"});
-    check_refused(sy_sim("baseline gpu m.yaml --seed -3"), {"--seed: expected an integer of 0 or more, found -3\n"});
+    check_refused(sy_sim("run --design gpu --workload m.yaml --seed -3"),
+                  {"--seed: expected an integer of 0 or more, found -3\n"});
     check_refused(compile(kDigits, "--batch 010"), {"--batch: expected an integer of 1 to 1048576, found 010\n"});
     const std::string pack = "pack " + digits_image() +
                              " --weights configs/workloads/digits/skipnet/weights"

@@ -64,17 +64,19 @@ TEST_CASE("routers by number run on each way of an Adyna chip", "[cli][router]")
 TEST_CASE("other systems run routers by number", "[cli][router]") {
     const std::string model = model_by("task");
     for (const char* design : {"m-tile", "m-tenant"})
-        report_of(fmt::format("baseline {} {} --platform {} --batches 3", design, model, kMini));
-    report_of(fmt::format("baseline gpu {} --platform configs/platforms/a100.yaml --batches 3", model));
+        report_of(fmt::format("run --design {} --workload {} --platform {} --batches 3", design, model, kMini));
+    report_of(fmt::format("run --design gpu --workload {} --platform configs/platforms/a100.yaml --batches 3", model));
     const std::string chips = scratch("chips.yaml");
     write_text(chips, fmt::format("system: expert_parallel\nchip_file: {}\nlinks: {{devices: 4, family: switch}}\n",
                                   std::filesystem::current_path().string() + "/" + kMini));
     const std::string parts = scratch("parts");
-    const json report = report_of(fmt::format(
-        "baseline expert-parallel {} --platform {} --batches 2 --set cluster.parts={}", model, chips, parts));
+    const json report = report_of(
+        fmt::format("run --design expert-parallel --workload {} --platform {} --batches 2 --set cluster.parts={}",
+                    model, chips, parts));
     // In front of the experts the numbers are read as on a chip alone: 24 channels and a number in, 32 channels and a
     // mask out.
-    const json front = report_of(fmt::format("baseline adyna {}/front.yaml --platform {} --batches 2", parts, kMini));
+    const json front =
+        report_of(fmt::format("run --design adyna --workload {}/front.yaml --platform {} --batches 2", parts, kMini));
     CHECK(front.at("counters").at("host.dma_to_chip_bytes") == 32 * (24 * 2 + 2));
 }
 

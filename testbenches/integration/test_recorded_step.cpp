@@ -50,9 +50,9 @@ std::string network_of(const std::string& log) {
 }
 
 Outcome run(const std::string& design, const std::string& network, const std::string& budget_gb) {
-    return sy_sim("baseline " + design + " --platform configs/platforms/training_rtx6000.yaml " + network +
-                  " --batches 3 --set training.functional=yes --set training.budget_gb=" + budget_gb + " --report " +
-                  scratch("recorded"));
+    return sy_sim("run --design " + design + " --platform configs/platforms/training_rtx6000.yaml --workload " +
+                  network + " --batches 3 --set training.functional=yes --set training.budget_gb=" + budget_gb +
+                  " --report " + scratch("recorded"));
 }
 
 nlohmann::json summary_of(const std::string& design, const std::string& network, const std::string& budget_gb) {

@@ -86,8 +86,8 @@ const std::set<std::string> kWithout{"sushi-table", "dynn-offload"};
 
 json report_of(const std::string& design, const Run& run, const std::string& more) {
     const std::string folder = scratch("shares");
-    const std::string arguments = fmt::format("baseline {} {} --platform {} {} {} --report {}", design, run.workload,
-                                              run.platform, run.settings, more, folder);
+    const std::string arguments = fmt::format("run --design {} --workload {} --platform {} {} {} --report {}", design,
+                                              run.workload, run.platform, run.settings, more, folder);
     const Outcome outcome = sy_sim(arguments);
     CAPTURE(arguments, outcome.err);
     REQUIRE(outcome.status == 0);

@@ -223,10 +223,11 @@ TEST_CASE("what is on a timeline of a GPU adds up to the report", "[timeline]") 
     const std::string design = GENERATE("gpu-serial", "gpu-multi-stream", "ace-sw", "ace-hw");
     INFO(design);
     const std::string file = scratch("gpu.json"), folder = scratch("gpu");
-    const Outcome outcome = sy_sim("baseline " + design +
-                                   " configs/workloads/ace/walker2d.yaml --platform configs/platforms/ace_rtx3070.yaml "
-                                   "--batches 1 --report " +
-                                   folder + " --timeline " + file);
+    const Outcome outcome =
+        sy_sim("run --design " + design +
+               " --workload configs/workloads/ace/walker2d.yaml --platform configs/platforms/ace_rtx3070.yaml "
+               "--batches 1 --report " +
+               folder + " --timeline " + file);
     INFO(outcome.err);
     REQUIRE(outcome.status == 0);
     const nlohmann::json report = read_json(folder + "/report.json");
@@ -256,10 +257,12 @@ TEST_CASE("a timeline that cannot be is refused", "[timeline]") {
     check_refused(sy_sim(run + scratch("t.json") + " --timeline-window 5:3"),
                   {"--timeline-window", "expected an end after the begin, found one before it"});
     check_refused(sy_sim(run + scratch("t.json") + " --timeline-window x:3"), {"--timeline-window", "\"x\""});
-    check_refused(sy_sim("baseline gpu configs/workloads/digits_skipnet.yaml --platform configs/platforms/a100.yaml "
-                         "--batches 1 --timeline " +
-                         scratch("formula.json")),
-                  {"--timeline", "formula"});
+    check_refused(
+        sy_sim(
+            "run --design gpu --workload configs/workloads/digits_skipnet.yaml --platform configs/platforms/a100.yaml "
+            "--batches 1 --timeline " +
+            scratch("formula.json")),
+        {"--timeline", "formula"});
     CHECK(!std::filesystem::exists(scratch("t.json")));
     CHECK(!std::filesystem::exists(scratch("formula.json")));
 }

@@ -57,7 +57,7 @@ std::string file_with(const std::string& name, const std::string& text) {
 std::string gpu_report() {
     const std::string folder = scratch("gpu_report");
     if (!fs::exists(folder))
-        REQUIRE(sy_sim(std::string("baseline gpu ") + kMoe +
+        REQUIRE(sy_sim(std::string("run --design gpu --workload ") + kMoe +
                        " --platform configs/platforms/a100.yaml --batches 1 --report " + folder)
                     .status == 0);
     return folder + "/report.json";
@@ -100,10 +100,12 @@ std::vector<FileOption> file_options() {
         {Program::sim, "run --batches 1 --image " + moe_image() + " --platform {}", kMini},
         {Program::sim, "run --batches 1 --image {}" + platform, moe_image()},
         {Program::sim, "run --batches 1 --image " + moe_image() + " --trace {}" + platform, moe_trace()},
-        {Program::sim, std::string("baseline gpu {} --batches 1 --platform configs/platforms/a100.yaml"), kMoe},
-        {Program::sim, std::string("baseline gpu ") + kMoe + " --batches 1 --platform {}",
+        {Program::sim, std::string("run --design gpu --workload {} --batches 1 --platform configs/platforms/a100.yaml"),
+         kMoe},
+        {Program::sim, std::string("run --design gpu --workload ") + kMoe + " --batches 1 --platform {}",
          "configs/platforms/a100.yaml"},
-        {Program::sim, std::string("baseline gpu ") + kMoe + " --trace {} --platform configs/platforms/a100.yaml",
+        {Program::sim,
+         std::string("run --design gpu --workload ") + kMoe + " --trace {} --platform configs/platforms/a100.yaml",
          moe_trace()},
         {Program::sim, "compare {} " + gpu_report() + out + ".html", gpu_report()},
         {Program::sim, "mem --pattern trace --trace {}",
@@ -193,7 +195,8 @@ TEST_CASE("files of the user stay what they are", "[cli][files]") {
         {Program::sim, run_moe + " --write-profile {}", ""},
         {Program::sim, run_moe + " --set hbm.request_log={}", ".0.csv"},
         {Program::sim,
-         std::string("baseline gpu ") + kMoe + " --batches 1 --platform configs/platforms/a100.yaml --report {}",
+         std::string("run --design gpu --workload ") + kMoe +
+             " --batches 1 --platform configs/platforms/a100.yaml --report {}",
          "/report.json"},
         {Program::sim, "mem --requests 100 --commands {}", ""},
         {Program::sim, "mem --requests 100 --json {}", ""},
@@ -322,8 +325,8 @@ TEST_CASE("one SIGINT ends a constraint without an end", "[cli][files][sweep]") 
             fs::current_path().string(), kMini, kMoe));
     // Without --foreground, timeout sends the signal to its whole group as well: a second one, which kills the program.
     const std::string command =
-        fmt::format("timeout --foreground --preserve-status -s INT -k 20 2 {} run {} --quiet --store {} 2>{}", SY_SWEEP, sweep,
-                    scratch("endless.sqlite"), scratch("endless.err"));
+        fmt::format("timeout --foreground --preserve-status -s INT -k 20 2 {} run {} --quiet --store {} 2>{}", SY_SWEEP,
+                    sweep, scratch("endless.sqlite"), scratch("endless.err"));
     const int status = std::system(command.c_str());
     INFO(read_text(scratch("endless.err")));
     CHECK(WEXITSTATUS(status) == 130);

@@ -37,7 +37,8 @@ MEASURED = {
 
 def share(network, budget_gb, fragmentation):
     """Recomputation over computation of a step, and what it computes in ms; None: it does not train."""
-    command = [program, "baseline", "dtr", "--platform", platform, network, "--batches", "1", "--report", f"{scratch}/report",
+    command = [program, "run", "--design", "dtr", "--platform", platform, "--workload", network, "--batches", "1",
+               "--report", f"{scratch}/report",
                "--set", f"training.budget_gb={budget_gb}", "--set", "training.functional=yes",
                "--set", f"training.fragmentation={fragmentation}"]
     subprocess.run(command, check=True, capture_output=True)

@@ -45,6 +45,7 @@ private:
 class TenantSystem : public System {
 public:
     std::string name() const override { return "m_tenant"; }
+    std::string platform_system() const override { return "adyna"; }
     std::string summary() const override {
         return "the chip of tiles run like Planaria: operators are tenants, all tensors travel through HBM";
     }

@@ -35,15 +35,17 @@ const Block kDispatcher{{"dispatcher.impl_of_tiles=2="}, R"(\.tile_2\.dispatcher
     kNetwork{{"noc.impl=flit", "noc.impl_of_tiles=1="}, R"(\.torus: .*router \(1,0\))"},
     kWindow{{"scheduling_window.impl="},
             R"(\.scheduling_window[: ])",
-            {"baseline ace-hw --platform configs/platforms/ace_rtx3070.yaml configs/workloads/ace/walker2d.yaml "
+            {"run --design ace-hw --platform configs/platforms/ace_rtx3070.yaml --workload "
+             "configs/workloads/ace/walker2d.yaml "
              "--batches 1",
-             "baseline ace-hw --platform configs/platforms/ace_rtx3070.yaml configs/workloads/ace/instanas.yaml "
+             "run --design ace-hw --platform configs/platforms/ace_rtx3070.yaml --workload "
+             "configs/workloads/ace/instanas.yaml "
              "--batches 1"}},
     kDotProducts{{"array.impl="},
                  R"(\.array(\.|: ))",
-                 {"baseline sushi --platform configs/platforms/sushi_small.yaml "
+                 {"run --design sushi --platform configs/platforms/sushi_small.yaml --workload "
                   "configs/workloads/sushi/digits_supernet.yaml --batches 2 --set accelerator.functional=no",
-                  "baseline sushi --platform configs/platforms/sushi_small.yaml "
+                  "run --design sushi --platform configs/platforms/sushi_small.yaml --workload "
                   "configs/workloads/sushi/digits_supernet.yaml --batches 2"}};
 
 const Block& block_of(const std::string& file) {

@@ -111,11 +111,11 @@ Point small_point(const std::string& design) {
     return point;
 }
 
-std::string baseline_command(const Point& point) {
+std::string run_command(const Point& point) {
     const auto file = point.parameters.find("file");
     const bool own = point.platform.empty();
-    std::string command =
-        fmt::format("baseline {} {} --platform {}", point.design, point.workload, own ? file->second : point.platform);
+    std::string command = fmt::format("run --design {} --workload {} --platform {}", point.design, point.workload,
+                                      own ? file->second : point.platform);
     for (const auto& [key, value] : point.overrides) command += fmt::format(" --set {}={}", key, value);
     if (!own && file != point.parameters.end()) command += " --set table.file=" + file->second;
     return command;

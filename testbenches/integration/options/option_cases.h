@@ -20,7 +20,7 @@ const std::string& tiny_model();
 /// Recorded routes of its two batches.
 const std::string& tiny_trace();
 
-/// `sy-sim baseline DESIGN MODEL --platform FILE` of the point, with its platform keys.
-std::string baseline_command(const platform::Point& point);
+/// `sy-sim run --design DESIGN --workload FILE --platform FILE` of the point, with its platform keys.
+std::string run_command(const platform::Point& point);
 
 }  // namespace switchyard::testing

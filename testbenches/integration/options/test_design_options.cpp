@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every design of the registry with every key of a work, and with every option of `sy-sim baseline`: it changes what is
+// Every design of the registry with every key of a work, and with every option of `sy-sim run`: it changes what is
 // done, or it is refused in one line.
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "switchyard/platform/apps/baseline_command.h"
+#include "switchyard/platform/apps/run_command.h"
 #include "switchyard/platform/system/process_pool.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 #include "switchyard/testbenches/catch.h"
@@ -118,56 +118,66 @@ TEST_CASE("every key of a work changes what a design does, or the design does no
     CHECK(used + refused == registry().design_names().size() * platform::all_work_keys().size());
 }
 
-TEST_CASE("every option of sy-sim baseline is used by a design or refused in one line", "[options]") {
+TEST_CASE("every option of sy-sim run is used by a design or refused in one line", "[options]") {
     CLI::App app;
-    platform::BaselineCommand command;
-    command.add_to(app, registry());
+    platform::RunCommand command;
+    command.add_to(app);
     const std::string missing = scratch("missing.file");
     // What each option is tried with beside a point; work keys are those of the case above.
-    const std::map<std::string, std::string> tried = {{"--tenant", missing},       {"--trace", missing},
-                                                      {"--batches", "2"},          {"--seed", "77"},
-                                                      {"--set", "chip.nothing=1"}, {"--timeline-window", "0:1"}};
-    const std::vector<std::string> others = {"name", "model", "--platform", "--report", "--timeline", "--help"};
-    unsigned refused = 0, used = 0;
+    const std::map<std::string, std::string> tried = {{"--trace", missing},
+                                                      {"--batches", "2"},
+                                                      {"--seed", "77"},
+                                                      {"--set", "chip.nothing=1"},
+                                                      {"--timeline-window", "0:1"}};
+    const std::vector<std::string> others = {"--design", "--workload", "--platform",
+                                             "--report", "--timeline", "--help"};
+    unsigned refused = 0, used = 0, of_images = 0;
     for (const std::string& design : registry().design_names()) {
-        const std::string run = baseline_command(small_point(design));
+        const std::string run = run_command(small_point(design));
         const auto takes = [&](WorkKey key) { return registry().refusal(design, key).empty(); };
         for (const CLI::Option* const option : app.get_options()) {
             const std::string name = option->get_name();
             if (std::find(others.begin(), others.end(), name) != others.end()) continue;
             INFO(design << ": " << name);
+            if (option->get_group() == platform::ImageRun::kGroup) {
+                if (name == "--image") continue;
+                check_refused_option(sy_sim(run + " " + name + " 1"),
+                                     name + ": expected no value here, as it goes with --image");
+                ++of_images;
+                continue;
+            }
             REQUIRE(tried.count(name) == 1);  // a new option must join the walk
             if ((name == "--batches" && takes(WorkKey::batches)) || (name == "--seed" && takes(WorkKey::seed))) {
                 ++used;
                 continue;
             }
             check_refused_option(sy_sim(run + " " + name + " " + tried.at(name)),
-                                 name == "--trace" && takes(WorkKey::trace)   ? "missing.file: cannot be read: No such"
-                                 : name == "--tenant" && design == "m-tenant" ? "missing.file: cannot be read: No such"
-                                 : name == "--set"                            ? "chip.nothing"
-                                                                              : name);
+                                 name == "--trace" && takes(WorkKey::trace) ? "missing.file: cannot be read: No such"
+                                 : name == "--set"                          ? "chip.nothing"
+                                                                            : name);
             ++refused;
         }
         // The files that it is about.
-        for (const std::string& of : {std::string("model"), std::string("--platform")}) {
+        for (const std::string& of : {std::string("--workload"), std::string("--platform")}) {
             Point point = small_point(design);
-            std::string& file = of == "model"            ? point.workload
+            std::string& file = of == "--workload"       ? point.workload
                                 : point.platform.empty() ? point.parameters["file"]
                                                          : point.platform;
             file = missing;
-            check_refused_option(sy_sim(baseline_command(point)), "missing.file: cannot be read: No such file");
+            check_refused_option(sy_sim(run_command(point)), "missing.file: cannot be read: No such file");
             ++refused;
         }
     }
-    std::cout << fmt::format("designs x options of sy-sim baseline: {} used, {} refused\n", used, refused);
+    std::cout << fmt::format("designs x options of sy-sim run: {} used, {} refused, {} of images\n", used, refused,
+                             of_images);
     CHECK(refused + used == registry().design_names().size() * (tried.size() + 2));
 }
 
-TEST_CASE("what sy-sim baseline writes and draws is there, or refused", "[options]") {
+TEST_CASE("what a run of a workload writes and draws is there, or refused", "[options]") {
     unsigned timelines = 0, formulas = 0;
     for (const std::string& design : registry().design_names()) {
         INFO(design);
-        const std::string run = baseline_command(small_point(design)) +
+        const std::string run = run_command(small_point(design)) +
                                 (registry().refusal(design, WorkKey::batches).empty() ? " --batches 1" : "");
         const std::string report = scratch("report_" + design), timeline = scratch("timeline_" + design);
         const Outcome with_timeline = sy_sim(run + " --quiet --report " + report + " --timeline " + timeline);
@@ -188,18 +198,12 @@ TEST_CASE("what sy-sim baseline writes and draws is there, or refused", "[option
 }
 
 TEST_CASE("a seed from which nothing is drawn is refused", "[options]") {
-    const std::string adyna = baseline_command(small_point("adyna"));
+    const std::string adyna = run_command(small_point("adyna"));
     check_refused_option(sy_sim(adyna + " --batches 1 --seed 4 --trace " + tiny_trace()),
                          "--seed: expected no seed for ");
-    const std::string stat = "baseline m-tenant testbenches/data/static_chain.yaml --platform ";
+    const std::string stat = "run --design m-tenant --workload testbenches/data/static_chain.yaml --platform ";
     check_refused_option(sy_sim(stat + kMini + " --batches 1 --seed 4"), "--seed: expected no seed for ");
-    check_refused_option(sy_sim("baseline ace-sw configs/workloads/ace/walker2d.yaml --platform "
+    check_refused_option(sy_sim("run --design ace-sw --workload configs/workloads/ace/walker2d.yaml --platform "
                                 "configs/platforms/ace_rtx3070.yaml --seed 4"),
                          "--seed: expected no seed for ");
-    check_refused_option(sy_sim("baseline keys --seed 4"),
-                         "expected neither model nor options, found some; leave them out to print the keys");
-    check_refused_option(sy_sim("baseline sushi-table configs/workloads/sushi/digits_supernet.yaml --platform "
-                                "configs/platforms/sushi_small.yaml --tenant " +
-                                scratch("none.yaml")),
-                         "--tenant: expected no value here, as it goes with m-tenant");
 }
