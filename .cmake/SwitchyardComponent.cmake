@@ -55,11 +55,25 @@ function(switchyard_library name)
   endif()
 endfunction()
 
-# switchyard_component(<folder> SOURCES ...): adds the sources of one hw/ folder to Switchyard::hw.
-function(switchyard_component folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
-  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/)
-  target_sources(switchyard_hw PRIVATE ${ARG_SOURCES})
+# switchyard_interface(<name>): Switchyard::<name>, which has no sources: whoever links it gets what it links.
+function(switchyard_interface name)
+  add_library(switchyard_${name} INTERFACE)
+  add_library(Switchyard::${name} ALIAS switchyard_${name})
+  set_target_properties(switchyard_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_INTERFACES switchyard_${name})
+endfunction()
+
+# switchyard_component(<name> [FOLDER <folder>] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from a folder of hw/,
+# which has its name unless FOLDER says otherwise; Switchyard::hw links it as well.
+function(switchyard_component name)
+  cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;DEPENDS" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${name})
+  endif()
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/)
+  switchyard_library(${name} SOURCES ${ARG_SOURCES} DEPENDS Switchyard::tlm ${ARG_DEPENDS} PRECOMPILED models)
+  target_link_libraries(switchyard_hw INTERFACE switchyard_${name})
+  set_property(GLOBAL APPEND PROPERTY SWITCHYARD_PARTS ${name})
 endfunction()
 
 # switchyard_system(<name> [OF_SYSTEMS] SOURCES ... [DEPENDS ...]): library Switchyard::<name> from the folder of this

@@ -2,12 +2,19 @@
 # Finds what the libraries link. Included by our own build, where each is required, and by the installed
 # SwitchyardConfig.cmake, where a missing one makes find_package(Switchyard) fail in the caller's terms.
 
-# switchyard_find_dependencies(<package>...): finds what installed headers and libraries need, and these packages beside.
-# Sets switchyard_missing to what was not found. A function, so that nothing else which the packages set reaches the
-# caller: FindBoost empties Boost_LIBRARIES.
+# switchyard_find_dependencies([PARTS <component>...] [PACKAGES <package>...]): finds what installed headers and libraries
+# need, and these packages as well. If find_package(Switchyard) names components, all of them PARTS, what only others need
+# (SQLite3) is left out. Sets switchyard_missing to what was not found. A function, so that nothing else which the packages
+# set reaches the caller: FindBoost empties Boost_LIBRARIES.
 function(switchyard_find_dependencies)
+  cmake_parse_arguments(ARG "" "" "PARTS;PACKAGES" ${ARGN})
   set(missing "")
-  foreach(package Threads yaml-cpp fmt nlohmann_json Boost SQLite3 ZLIB ${ARGN})
+  set(of_others ${Switchyard_FIND_COMPONENTS})
+  list(REMOVE_ITEM of_others ${ARG_PARTS} "")
+  if(NOT Switchyard_FIND_COMPONENTS OR of_others)
+    list(APPEND ARG_PACKAGES SQLite3)
+  endif()
+  foreach(package Threads yaml-cpp fmt nlohmann_json Boost ZLIB ${ARG_PACKAGES})
     if(CMAKE_FIND_PACKAGE_NAME STREQUAL "Switchyard")
       find_package(${package} QUIET)
       if(NOT ${package}_FOUND)

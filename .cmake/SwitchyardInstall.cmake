@@ -6,11 +6,13 @@ include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY SWITCHYARD_LIBRARIES)
 list(REMOVE_DUPLICATES libraries)
+get_property(interfaces GLOBAL PROPERTY SWITCHYARD_INTERFACES)
+get_property(SWITCHYARD_PARTS GLOBAL PROPERTY SWITCHYARD_PARTS)
 get_property(programs GLOBAL PROPERTY SWITCHYARD_PROGRAMS)
 set(SWITCHYARD_INSTALL_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/Switchyard)
 set(SWITCHYARD_INSTALL_CONFIGS ${CMAKE_INSTALL_DATADIR}/switchyard)
 
-install(TARGETS ${libraries} switchyard EXPORT Switchyard)
+install(TARGETS ${libraries} ${interfaces} switchyard EXPORT Switchyard)
 install(TARGETS ${programs})
 install(EXPORT Switchyard NAMESPACE Switchyard:: FILE SwitchyardTargets.cmake DESTINATION ${SWITCHYARD_INSTALL_PACKAGE})
 # Headers of our own sources alone, which include packages that who links the libraries need not have (CLI11, Eigen).
@@ -46,16 +48,43 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/SwitchyardConfigVersion.c
 install(FILES ${PROJECT_BINARY_DIR}/SwitchyardConfig.cmake ${PROJECT_BINARY_DIR}/SwitchyardConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/SwitchyardDependencies.cmake DESTINATION ${SWITCHYARD_INSTALL_PACKAGE})
 
-# pkg-config: the archives may need each other in any order. What a dependency's own module says is not repeated.
-set(SWITCHYARD_PC_LIBRARIES "")
-foreach(library IN LISTS libraries)
-  string(APPEND SWITCHYARD_PC_LIBRARIES " -l$<TARGET_FILE_BASE_NAME:${library}>")
+# switchyard_libraries_of(<variable> <target>): the target and the libraries of ours that it links, each before those that
+# it needs.
+function(switchyard_libraries_of variable target)
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  if(aliased)
+    set(target ${aliased})
+  endif()
+  set(found ${target})
+  get_target_property(linked ${target} INTERFACE_LINK_LIBRARIES)
+  foreach(library IN LISTS linked)
+    if(TARGET ${library} AND library MATCHES "^(Switchyard::|switchyard_)" AND NOT library STREQUAL "Switchyard::systemc")
+      switchyard_libraries_of(of_library ${library})
+      list(REMOVE_ITEM found ${of_library})
+      list(APPEND found ${of_library})
+    endif()
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+# switchyard_pkg_config(<module> <requires> <library>...): a pkg-config module. What a dependency's own module says is not
+# repeated. The archives of the whole may need each other in any order.
+function(switchyard_pkg_config module SWITCHYARD_PC_REQUIRES)
+  set(SWITCHYARD_PC_NAME ${module})
+  set(SWITCHYARD_PC_LIBRARIES "")
+  foreach(library IN LISTS ARGN)
+    string(APPEND SWITCHYARD_PC_LIBRARIES " -l$<TARGET_FILE_BASE_NAME:${library}>")
+  endforeach()
+  file(RELATIVE_PATH SWITCHYARD_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/switchyard.pc.in ${PROJECT_BINARY_DIR}/${module}.pc.configured @ONLY)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${module}.pc INPUT ${PROJECT_BINARY_DIR}/${module}.pc.configured)
+  install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+switchyard_pkg_config(switchyard "systemc yaml-cpp fmt sqlite3 zlib" ${libraries})
+foreach(part IN ITEMS tlm ${SWITCHYARD_PARTS})
+  switchyard_libraries_of(of_part switchyard_${part})
+  switchyard_pkg_config(switchyard-${part} "systemc yaml-cpp fmt zlib" ${of_part})
 endforeach()
-set(SWITCHYARD_PC_REQUIRES "systemc yaml-cpp fmt sqlite3 zlib")
-file(RELATIVE_PATH SWITCHYARD_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/switchyard.pc.in ${PROJECT_BINARY_DIR}/switchyard.pc.configured @ONLY)
-file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/switchyard.pc INPUT ${PROJECT_BINARY_DIR}/switchyard.pc.configured)
-install(FILES ${PROJECT_BINARY_DIR}/switchyard.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

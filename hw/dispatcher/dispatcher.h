@@ -14,12 +14,12 @@
 #include <tlm>
 
 #include "switchyard/hw/dispatcher/kernel_nest.h"
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/sw_scheduler/adyna/image/kernel.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 

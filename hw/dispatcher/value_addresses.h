@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "switchyard/hw/dispatcher/kernel_nest.h"
-#include "switchyard/tlm/operator_values.h"
+#include "switchyard/hw/messages/operator_values.h"
 
 namespace switchyard::hw {
 

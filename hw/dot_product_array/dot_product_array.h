@@ -15,8 +15,8 @@
 #include "switchyard/hw/dot_product_array/dot_product_core.h"
 #include "switchyard/hw/dot_product_array/line_buffer.h"
 #include "switchyard/hw/dot_product_array/pass_sequencer.h"
+#include "switchyard/hw/messages/dot_product_work.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/dot_product_work.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
 

@@ -16,17 +16,17 @@
 #include <tlm>
 
 #include "switchyard/hw/host/host_registers.h"
+#include "switchyard/hw/messages/adyna_message.h"
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/sw_scheduler/adyna/image/image.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/address_map.h"
-#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/at_target.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/demand_paged_memory.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/register_file.h"
 #include "switchyard/tlm/simulation_registry.h"
-#include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {

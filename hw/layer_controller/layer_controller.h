@@ -15,8 +15,8 @@
 #include <tlm>
 
 #include "switchyard/hw/layer_controller/layer_cost.h"
+#include "switchyard/hw/messages/dot_product_work.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/dot_product_work.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"

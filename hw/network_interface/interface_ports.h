@@ -9,15 +9,15 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/adyna_message.h"
+#include "switchyard/hw/messages/interface_protocol.h"
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/network_interface/in_edge.h"
 #include "switchyard/hw/network_interface/interface_config.h"
 #include "switchyard/hw/network_interface/routing.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
-#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
-#include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "switchyard/tlm/adyna_message.h"
+#include "switchyard/hw/messages/adyna_message.h"
 #include "switchyard/tlm/packet.h"
 
 namespace switchyard::hw {

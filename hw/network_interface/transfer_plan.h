@@ -7,9 +7,9 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "switchyard/hw/messages/adyna_message.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
-#include "switchyard/tlm/adyna_message.h"
 
 namespace switchyard::hw {
 

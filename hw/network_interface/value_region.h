@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "switchyard/hw/messages/adyna_message.h"
 #include "switchyard/sw_scheduler/adyna/image/partition.h"
-#include "switchyard/tlm/adyna_message.h"
 
 namespace switchyard::hw {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/pe_array/operand_memory.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 /// What blocks compute (tlm/block_addresses.h), with the arithmetic of hw/numerics. All functions that touch memory
 /// throw std::runtime_error for an address that does not exist.

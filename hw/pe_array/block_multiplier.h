@@ -6,12 +6,12 @@
 #include <limits>
 #include <vector>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/numerics/vector_kernels.h"
 #include "switchyard/hw/pe_array/block_operands.h"
 #include "switchyard/hw/pe_array/operand_memory.h"
 #include "switchyard/hw/pe_array/padded_inputs.h"
 #include "switchyard/hw/pe_array/result_writer.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 

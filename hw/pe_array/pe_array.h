@@ -11,12 +11,12 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/pe_array/operand_memory.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/extended_payload.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 

@@ -9,11 +9,11 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/demand_paged_memory.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 

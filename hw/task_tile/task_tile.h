@@ -14,11 +14,11 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/task_tile/task_message.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/packet_format.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
-#include "switchyard/tlm/task_message.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::hw {

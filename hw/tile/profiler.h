@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::hw {
 

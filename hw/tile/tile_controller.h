@@ -12,15 +12,15 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/interface_protocol.h"
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/tile/profiler.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/clock_period.h"
-#include "switchyard/tlm/interface_protocol.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/simulation_registry.h"
 #include "switchyard/tlm/stat_counters.h"
-#include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/time_use.h"
 #include "switchyard/tlm/timed_queue.h"
 

@@ -3,9 +3,9 @@
 
 #include <stdexcept>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/tlm/memory_access.h"
 #include "switchyard/tlm/simulated_time.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
 

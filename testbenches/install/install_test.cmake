@@ -34,6 +34,45 @@ must(${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/cxx20 -G ${GENERATOR} -DCMAKE
 must(${CMAKE_COMMAND} --build ${SCRATCH}/cxx20 --target use_hw)
 must(${SCRATCH}/cxx20/use_hw)
 
+# Parts alone: at most four of our archives on a link line, no other component in the program, 30 lines a program.
+set(parts ${SCRATCH}/parts)
+must(${CMAKE_COMMAND} -S ${CONSUMER}/../parts -B ${parts} -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=${CONFIGURATION}
+  "-DCMAKE_PREFIX_PATH=${prefix}${search_path}" -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+  "-DCMAKE_CXX_FLAGS=${SANITIZE} ${COVERAGE}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
+  -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON)
+must(${CMAKE_COMMAND} --build ${parts})
+find_program(nm nm REQUIRED)
+foreach(part noc dram link dot_product_array)
+  must(${parts}/use_${part})
+  string(STRIP "${output}" printed)
+  file(READ ${parts}/CMakeFiles/use_${part}.dir/link.txt line)
+  string(REGEX MATCHALL "[^ ]*libswitchyard_[a-z_]+[^ ]*" archives "${line}")
+  list(REMOVE_DUPLICATES archives)
+  list(LENGTH archives count)
+  if(count GREATER 4 OR count EQUAL 0)
+    message(FATAL_ERROR "use_${part} links ${count} of our libraries, expected 1 to 4: ${archives}")
+  endif()
+  must(${nm} -C ${parts}/use_${part})
+  foreach(class PeArray PacketNetwork DramTarget MessageEngine DotProductArray)
+    string(FIND "${output}" "switchyard::hw::${class}::" found)
+    if((part STREQUAL "noc" AND class STREQUAL "PacketNetwork") OR (part STREQUAL "dram" AND class STREQUAL "DramTarget") OR
+       (part STREQUAL "link" AND class STREQUAL "MessageEngine") OR
+       (part STREQUAL "dot_product_array" AND class STREQUAL "DotProductArray"))
+      if(found EQUAL -1)
+        message(FATAL_ERROR "use_${part} has no symbol of ${class}")
+      endif()
+    elseif(NOT found EQUAL -1)
+      message(FATAL_ERROR "use_${part} has symbols of ${class}")
+    endif()
+  endforeach()
+  file(STRINGS ${CONSUMER}/../parts/use_${part}.cpp lines)
+  list(LENGTH lines length)
+  if(length GREATER 30)
+    message(FATAL_ERROR "use_${part}.cpp has more than 30 lines")
+  endif()
+  message(STATUS "use_${part}: ${count} of our libraries: ${printed}")
+endforeach()
+
 # The installed programs work on the installed configurations.
 foreach(program sy-sched sy-sim sy-sweep)
   must(${prefix}/bin/${program} --help)
@@ -105,6 +144,11 @@ if(pkg_config)
   if(NOT output MATCHES "accelerator.chip.host.config")
     message(FATAL_ERROR "mounted through pkg-config:\n${output}")
   endif()
+  must(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}/lib/pkgconfig:${prefix}/${LIBDIR}/pkgconfig
+    ${pkg_config} --cflags --libs switchyard-noc)
+  separate_arguments(flags UNIX_COMMAND "${output} ${SANITIZE} ${COVERAGE}")
+  must(${COMPILER} ${CONSUMER}/../parts/use_noc.cpp -o ${SCRATCH}/use_noc ${flags} -Wl,-rpath,${prefix}/${LIBDIR})
+  must(${SCRATCH}/use_noc)
 endif()
 
 # The scheduler's library drags in no SystemC.

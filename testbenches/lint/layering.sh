@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Usage: layering.sh ROOT. Includes run one way:
-#   platform -> {hw, rtl, sw_scheduler} -> tlm; hw, rtl and tlm see of sw_scheduler base/ and formats only (operators,
+#   platform -> {hw, rtl, sw_scheduler} -> tlm; hw and rtl see of sw_scheduler base/ and formats only (operators,
 #   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, brainstorm, kernel_streams} -> workload/ -> base/;
 #   in platform, apps -> {experiment, systems/X, characterisation} -> {chip, gpu} -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
-#   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and rtl/ sees rtl/common/;
-#   network, memory and the routers in RTL serve any system: hw/noc, hw/memory and rtl/router see no system's messages (tlm/*_message.h).
+#   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and hw/messages/ (what components say to each other), and rtl/ sees rtl/common/;
+#   network, memory and the routers in RTL serve any system: hw/noc, hw/memory and rtl/router do not see hw/messages/;
+#   tlm/ sees of sw_scheduler base/ alone.
 # Prints each include that does not, as file:line, and fails.
 set -euo pipefail
 cd "$1"
@@ -62,14 +63,15 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
                 refuse("the chip knows no driver")
             else if (from[2] == "systems" && within(target, "platform/systems") && to[3] != from[3])
                 refuse("a system never includes another")
-        } else if ((from[2] == "noc" || from[2] == "memory" || from[2] == "router") && to[1] == "tlm" &&
-                   to[2] ~ /_message\.h$/) {
+        } else if (from[2] ~ /^(noc|memory|router)$/ && within(target, "hw/messages")) {
             refuse("network and memory serve any system")
+        } else if (layer == "tlm" && to[1] == "sw_scheduler") {
+            if (to[2] != "base") refuse("tlm/ knows no system")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "base" && !within(target, "sw_scheduler/adyna/image") &&
                 target !~ /^sw_scheduler\/(collectives\/(link_topology|program)|workload\/(operator|kernel_stream|memory_segment|convolution|weight_tiles)|ace\/window_entry)\.h$/)
                 refuse("only formats: sw_scheduler/base/, operators, convolutions, kernel streams, images and window entries")
-        } else if (layer ~ /^(hw|rtl)$/ && within(target, "hw/numerics")) {
+        } else if (layer ~ /^(hw|rtl)$/ && (within(target, "hw/numerics") || within(target, "hw/messages"))) {
             next
         } else if (layer == "rtl" && (within(target, "rtl/common") || (to[1] == "hw" && from[2] == to[2]) ||
                                      (from[2] == "router" && within(target, "hw/noc")))) {

@@ -19,9 +19,11 @@ set(violations
   "rtl/dispatcher/a.h=\"switchyard/hw/noc/router.h\""
   "rtl/router/a.h=\"switchyard/rtl/dispatcher/dispatcher.h\""
   "hw/noc/a.h=\"switchyard/rtl/noc/a.h\""
-  "hw/noc/a.h=\"switchyard/tlm/adyna_message.h\""
-  "hw/memory/a.cpp=\"switchyard/tlm/other_message.h\""
-  "rtl/router/a.h=\"switchyard/tlm/adyna_message.h\""
+  "hw/noc/a.h=\"switchyard/hw/messages/adyna_message.h\""
+  "hw/memory/a.cpp=\"switchyard/hw/messages/tile_protocol.h\""
+  "tlm/a.h=\"switchyard/sw_scheduler/adyna/image/kernel.h\""
+  "tlm/a.h=\"switchyard/hw/messages/tile_protocol.h\""
+  "rtl/router/a.h=\"switchyard/hw/messages/adyna_message.h\""
   "platform/a.cpp=\"switchyard/testbenches/catch.h\""
   "platform/chip/a.cpp=\"switchyard/platform/experiment/chart.h\""
   "platform/chip/a.cpp=\"switchyard/platform/driver/switchyard_driver.h\""
@@ -36,7 +38,7 @@ set(violations
 
 file(WRITE ${SCRATCH}/good/hw/tile/a.h "#include <systemc>\n#include \"switchyard/hw/tile/b.h\"\n"
   "#include \"switchyard/hw/numerics/fp16.h\"\n#include \"switchyard/tlm/a.h\"\n#include \"switchyard/sw_scheduler/adyna/image/kernel.h\"\n")
-file(WRITE ${SCRATCH}/good/hw/host/a.h "#include \"switchyard/tlm/adyna_message.h\"\n")
+file(WRITE ${SCRATCH}/good/hw/host/a.h "#include \"switchyard/hw/messages/adyna_message.h\"\n")
 file(WRITE ${SCRATCH}/good/hw/noc/a.h "#include \"switchyard/tlm/packet.h\"\n")
 file(WRITE ${SCRATCH}/good/rtl/tile/a.h "#include <verilated.h>\n#include \"switchyard/hw/tile/a.h\"\n"
   "#include \"switchyard/rtl/common/a.h\"\n#include \"switchyard/hw/numerics/fp16.h\"\n")

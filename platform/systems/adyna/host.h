@@ -11,6 +11,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/platform/chip/host_memory.h"
 #include "switchyard/platform/driver/switchyard_driver.h"
 #include "switchyard/platform/systems/adyna/network_values.h"
@@ -18,7 +19,6 @@
 #include "switchyard/sw_scheduler/workload/trace.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/has_process.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 namespace switchyard::platform {
 

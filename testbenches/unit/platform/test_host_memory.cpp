@@ -4,10 +4,10 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/platform/chip/host_memory.h"
 #include "switchyard/testbenches/sim_test.h"
 #include "switchyard/tlm/base_protocol_checker.h"
-#include "switchyard/tlm/tile_protocol.h"
 
 using namespace switchyard;
 using platform::HostMemory;

@@ -2,8 +2,8 @@
 #include <memory>
 #include <vector>
 
+#include "switchyard/hw/messages/adyna_message.h"
 #include "switchyard/testbenches/sim_test.h"
-#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/dummy_buffer.h"
 #include "switchyard/tlm/memory_manager.h"
 

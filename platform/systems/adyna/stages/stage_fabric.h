@@ -12,15 +12,15 @@
 #include <systemc>
 #include <tlm>
 
+#include "switchyard/hw/messages/adyna_message.h"
+#include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/platform/chip/platform_config.h"
 #include "switchyard/platform/systems/adyna/stages/kernel_meter.h"
 #include "switchyard/platform/systems/adyna/stages/stage_counters.h"
 #include "switchyard/platform/systems/adyna/stages/timeline.h"
-#include "switchyard/tlm/adyna_message.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_manager.h"
 #include "switchyard/tlm/sparse_memory.h"
-#include "switchyard/tlm/tile_protocol.h"
 #include "switchyard/tlm/timed_queue.h"
 
 namespace switchyard::platform {

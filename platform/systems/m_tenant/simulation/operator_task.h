@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "switchyard/hw/task_tile/task_message.h"
 #include "switchyard/platform/systems/m_tenant/tenant_kernels.h"
-#include "switchyard/tlm/task_message.h"
 
 namespace switchyard::platform {
 

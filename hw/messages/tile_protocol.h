@@ -5,10 +5,10 @@
 
 #include <tlm>
 
+#include "switchyard/hw/messages/operator_values.h"
 #include "switchyard/sw_scheduler/adyna/image/array_timing.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
 #include "switchyard/tlm/block_addresses.h"
-#include "switchyard/tlm/operator_values.h"
 
 /// Commands between the components of a tile. Each is an extension on a payload with TLM_IGNORE_COMMAND, sent by
 /// b_transport; the target adds the command's duration to `delay` and fills in the results.
