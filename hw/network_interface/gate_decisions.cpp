@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "switchyard/hw/numerics/fp16.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 
 namespace switchyard::hw {
 
@@ -156,7 +157,7 @@ GateDecisions::Decisions GateDecisions::recorded(const Output& output, const std
 GateDecisions::Decisions GateDecisions::computed(const Output& output, const Box& box,
                                                  const std::vector<std::uint32_t>& ids) {
     const TileOperator& op = ports_.program().operators[output.operator_index];
-    const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+    const std::uint64_t slot = rules::output_slot(op, output.unit);
     const std::uint32_t outputs = box.k1 - box.k0;
     const bool logit_a_branch = op.gate_rule == GateRule::each || op.gate_rule == GateRule::largest;
     if (logit_a_branch && outputs != op.gate_branches) {

@@ -10,6 +10,7 @@
 #include "switchyard/hw/network_interface/grant.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 #include "switchyard/sw_scheduler/adyna/image/samples.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
 
 namespace switchyard::hw {
 
@@ -52,7 +53,9 @@ struct InEdge {
     std::vector<::tlm::tlm_generic_payload*> early;  ///< probes for a segment that has not begun here
     std::vector<Grant> early_grants;
 
-    bool has_slot(unsigned unit) const { return unit < released + edge->slots; }
+    bool has_slot(unsigned unit) const { return rules::has_input_slot(unit, released, edge->slots); }
+    /// The unit beyond the last one that has a slot.
+    unsigned window() const { return rules::input_window(released, edge->slots, static_cast<unsigned>(units.size())); }
 };
 
 }  // namespace switchyard::hw

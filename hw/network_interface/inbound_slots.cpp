@@ -9,6 +9,8 @@
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_fetcher.h"
 #include "switchyard/hw/network_interface/packed_parts.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 
 namespace switchyard::hw {
 
@@ -92,8 +94,7 @@ void InboundSlots::release_unit(std::uint16_t edge_id, std::uint16_t unit) {
     InEdge& in = in_edge(edge_id);
     in.units[unit].index_list.reset();
     in.released = std::max(in.released, unit + 1U);
-    const unsigned newest = in.released + in.edge->slots;
-    for (unsigned u = unit; u < std::min<std::size_t>(newest, in.units.size()); ++u) {
+    for (unsigned u = unit; u < in.window(); ++u) {
         if (in.units[u].announced) grant(in, u);
     }
     if (in.edge->path == EdgePath::memory) fetcher_.start_loads(in);
@@ -130,7 +131,7 @@ void InboundSlots::announce(InEdge& in, unsigned unit, const SampleIndexListPtr&
     input.expected = share->expected;
     if (in.edge->path == EdgePath::on_chip) ports_.stats().samples_received += share->samples;
     check_slot(ports_, in, unit);
-    if (input.expected == 0) {
+    if (!rules::needs_input_slot(input.expected)) {
         input.sent_at = sc_core::sc_time_stamp();  // nothing comes: what was waited for is the word of it
         announce_ready(in, unit);
         return;
@@ -161,7 +162,7 @@ void InboundSlots::announce_packed(InEdge& in, unsigned first_unit, const Sample
         input.senders.assign(senders.begin(), senders.end());
     }
     for (unsigned unit = first; unit < first + units; ++unit) {
-        if (in.units[unit].expected == 0) {
+        if (!rules::needs_input_slot(in.units[unit].expected)) {
             in.units[unit].sent_at = sc_core::sc_time_stamp();
             announce_ready(in, unit);
         } else {
@@ -237,8 +238,8 @@ void InboundSlots::expect_tensor(const ::tlm::tlm_generic_payload& payload, cons
 void InboundSlots::complete_unit(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
     const bool weights = in.edge->path == EdgePath::weights;
-    const std::uint64_t slot = weights ? 0 : std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
-    ports_.touch_scratchpad(true, in.edge->slot_offset + slot, input.received);
+    const std::uint64_t slot = weights ? rules::weights_region(*in.edge).first : rules::input_slot(*in.edge, unit);
+    ports_.touch_scratchpad(true, slot, input.received);
     if (!weights) {
         if (ports_.config().values && in.edge->reduce == EdgeReduce::global_pool) values_.add_partial_sums(in, unit);
         announce_ready(in, unit);

@@ -10,6 +10,7 @@
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/value_mover.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
@@ -57,10 +58,9 @@ SampleIndexListPtr MemoryFetcher::of_batch(InEdge& in, unsigned unit) const {
 }
 
 void MemoryFetcher::start_loads(InEdge& in) {
-    const std::size_t window = std::min<std::size_t>(in.released + in.edge->slots, in.units.size());
     const bool by_batch = in.destination->invoked_by_batch(), packs = ports_.packs(in.segment);
     const unsigned units_of_batch = in.destination->units_of_invocation();
-    for (std::size_t u = in.released; u < window; ++u) {
+    for (std::size_t u = in.released; u < in.window(); ++u) {
         const auto unit = static_cast<unsigned>(u);
         if (in.units[u].announced) {
             start_load(in, unit);
@@ -190,7 +190,7 @@ std::vector<Endpoint> MemoryFetcher::load_leader(InEdge& in, unsigned unit) cons
 
 void MemoryFetcher::start_load(InEdge& in, unsigned unit) {
     InputUnit& input = in.units[unit];
-    if (input.load_started || input.expected == 0 || !in.has_slot(unit)) return;
+    if (input.load_started || !rules::needs_input_slot(input.expected) || !in.has_slot(unit)) return;
     input.load_started = true;
     issue_when_granted(in, unit);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/hw/network_interface/outbound_sender.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,7 +47,8 @@ bool OutboundSender::start_edge(Output& output, const Edge& edge) {
         send_packed(output, edge, whole);
         return true;
     }
-    const SampleIndexListPtr index_list = edge.switch_id == kNone ? output.index_list : switched_list(output, edge);
+    const SampleIndexListPtr index_list =
+        rules::waits_for_masks(edge) ? switched_list(output, edge) : output.index_list;
     if (!index_list) return false;
     if (edge.path == EdgePath::on_chip) {
         send_on_chip(output, edge, index_list);
@@ -273,8 +275,7 @@ void OutboundSender::send_group(const Outbound& outbound, const Group& group) {
     if (ports_.config().values) values = group_values(outbound, group, part);
     for (std::uint64_t sent = 0; sent < group.bytes;) {
         const std::uint64_t bytes = std::min<std::uint64_t>(group.bytes - sent, ports_.config().max_packet_bytes);
-        ports_.touch_scratchpad(
-            false, op.out_offset + std::uint64_t{outbound.source_unit} % op.out_slots * op.out_slot_bytes, bytes);
+        ports_.touch_scratchpad(false, rules::output_slot(op, outbound.source_unit), bytes);
         InterfacePorts::Packet packet = ports_.make_packet(MessageKind::data, group.destinations, bytes);
         packet.message.edge = edge.id;
         packet.message.unit = outbound.unit;
@@ -342,7 +343,7 @@ void OutboundSender::send_to_memory(Output& output, const Edge& edge, const Samp
     const TransferPlan plan(edge, ports_.program().placement(edge.src_op), tensor, *index_list);
     for (const TransferPlan::Access& access : plan.writes(op.rank)) {
         const std::uint64_t piece = store.address(access.piece, output.batch, ports_.address().region_bytes);
-        const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+        const std::uint64_t slot = rules::output_slot(op, output.unit);
         if (ports_.config().values) {
             const TensorPart part = plan.part(op.rank, access.piece);
             std::vector<std::uint8_t> values = values_.output_values(output, edge, plan, part);

@@ -6,6 +6,7 @@
 
 #include "switchyard/hw/numerics/fp16.h"
 #include "switchyard/hw/numerics/vector_kernels.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 
 namespace switchyard::hw {
 
@@ -43,7 +44,7 @@ std::vector<std::uint8_t> ValueMover::output_values(const Output& output, const 
     const Partition cut = placement.unit_partition(static_cast<std::size_t>(placement.best_fit(*output.index_list)));
     const Box box =
         output_box(placement.shape, cut, placement.k_factor, op.rank, static_cast<std::uint32_t>(samples.size()));
-    const std::uint64_t slot = op.out_offset + std::uint64_t{output.unit} % op.out_slots * op.out_slot_bytes;
+    const std::uint64_t slot = rules::output_slot(op, output.unit);
     const ValueRegion region{
         slot, box.k0, box.k1 - box.k0, box.p0, box.p1 - box.p0, placement.shape.out_columns, edge.element_bytes};
     const auto position = [&](std::uint32_t id) {
@@ -110,7 +111,7 @@ void ValueMover::place(const InEdge& in, const ::tlm::tlm_generic_payload& paylo
 
 ValueRegion ValueMover::input_region(const InEdge& in, unsigned unit, const TransferPlan& plan) {
     const TransferPlan::Extent needed = plan.needed(in.rank);
-    const std::uint64_t slot = in.edge->slot_offset + std::uint64_t{unit} % in.edge->slots * in.edge->slot_bytes;
+    const std::uint64_t slot = rules::input_slot(*in.edge, unit);
     if (in.edge->reduce == EdgeReduce::none) {
         return {slot,        needed.first_channel, needed.channels,       needed.first_row,
                 needed.rows, in.edge->columns,     in.edge->element_bytes};

@@ -68,16 +68,12 @@ void TileController::commit_program(std::size_t size) {
         Operator state;
         state.op = &op;
         state.placement = &program_->placement(op.op_id);
-        state.regions.push_back({op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes});
         for (const std::uint16_t id : op.in_edges) {
             const Edge& edge = program_->edge(id);
             if (edge.path == EdgePath::weights) {
                 state.weights.push_back(Weights{&edge});
-                state.regions.push_back(state.weights.back().region());
             } else if (!carries_decisions(edge.path)) {
                 state.inputs.push_back(Input{&edge, {}, {}});
-                state.regions.push_back(
-                    {edge.slot_offset, edge.slot_offset + std::uint64_t{edge.slots} * edge.slot_bytes});
             }
         }
         operators_.push_back(std::move(state));

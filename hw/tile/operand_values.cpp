@@ -16,7 +16,7 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
     std::uint32_t second = 0, factor = 0, factor_channels = 0;
     bool second_is_wide = false;
     for (const Input& input : op.inputs) {
-        const std::uint32_t slot = input.edge->slot_offset + unit % input.edge->slots * input.edge->slot_bytes;
+        const std::uint32_t slot = static_cast<std::uint32_t>(rules::input_slot(*input.edge, unit));
         if (input.edge->role == OperandRole::second_operand) {
             second = slot;
             second_is_wide = input.edge->element_bytes == kWideElementBytes;
@@ -57,7 +57,7 @@ const OperatorValues& TileController::values_of(const Operator& op, unsigned uni
         steps->push_back({kind, next, false});
         next += slice;
     };
-    const std::uint32_t kept = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes + op.op->kept_offset;
+    const std::uint32_t kept = static_cast<std::uint32_t>(rules::output_slot(*op.op, unit)) + op.op->kept_offset;
     const auto across = [&](Across::Kind kind) {
         values_.across.kind = kind;
         values_.across.kept = kept;

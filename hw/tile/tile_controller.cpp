@@ -88,7 +88,7 @@ void TileController::events_transport(Payload& payload, sc_core::sc_time&) {
             op.output = {sc_core::sc_time_stamp().value(), event->sent_at.value()};
             op.output_to_memory = event->to_memory;
             op.output_edge = event->edge;
-            if (op.unit_in_slot(event->unit) == event->unit) op.unit_in_slot(event->unit) = Operator::kFree;
+            op.output_slots.release(event->unit);
             break;
         }
     }
@@ -108,7 +108,8 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
     prefetch_.clear();
     if (const int next = next_segment_after(segment); next != segment) {
         for (const std::size_t index : operators_of(next)) {
-            if (!overlaps_active(operators_[index])) prefetch_.push_back(index);
+            if (fetch_of_weights(operators_[index]) == rules::WeightsFetch::when_own_are_there)
+                prefetch_.push_back(index);
         }
     }
     for (const std::size_t index : active_) {
@@ -126,7 +127,7 @@ void TileController::start_segment(std::uint16_t segment, std::uint32_t batch) {
         op.outputs_in_flight = 0;
         op.invoked_kernel = -1;
         op.invocation_counted = false;
-        op.units_in_slots.assign(op.op->out_slots, Operator::kFree);
+        op.output_slots = rules::OutputSlots(op.op->out_slots);
         load_weights(op);
     }
     InterfaceCommand open;
@@ -148,14 +149,9 @@ void TileController::load_weights(Operator& op) {
 }
 
 int TileController::next_segment_after(std::uint16_t segment) const {
-    int next = -1;
-    int first = -1;
-    for (const Operator& op : operators_) {
-        const int candidate = op.op->segment;
-        if (first < 0 || candidate < first) first = candidate;
-        if (candidate > segment && (next < 0 || candidate < next)) next = candidate;
-    }
-    return next >= 0 ? next : first;
+    std::vector<std::uint16_t> segments;
+    for (const Operator& op : operators_) segments.push_back(op.op->segment);
+    return rules::segment_after(segments, segment);
 }
 
 std::vector<std::size_t> TileController::operators_of(int segment) const {
@@ -166,14 +162,10 @@ std::vector<std::size_t> TileController::operators_of(int segment) const {
     return found;
 }
 
-bool TileController::overlaps_active(const Operator& op) const {
-    return std::any_of(active_.begin(), active_.end(), [&](std::size_t index) {
-        const std::vector<Region>& used = operators_[index].regions;
-        return std::any_of(op.weights.begin(), op.weights.end(), [&used](const Weights& weights) {
-            return std::any_of(used.begin(), used.end(),
-                               [&weights](const Region& region) { return region.overlaps(weights.region()); });
-        });
-    });
+rules::WeightsFetch TileController::fetch_of_weights(const Operator& op) const {
+    std::vector<const TileOperator*> running;
+    for (const std::size_t index : active_) running.push_back(operators_[index].op);
+    return rules::fetch_of_weights(*op.op, *program_, running, *program_);
 }
 
 /// Every tile of an operator decides by the same rule, but at its own time; the one that leads the load waits for the
@@ -208,7 +200,7 @@ void TileController::finish_segment() {
     command(done);
     for (const std::size_t index : active_) {
         for (Weights& weights : operators_[index].weights) {
-            if (!weights.edge->resident) weights.state = Weights::State::absent;
+            if (!rules::weights_stay(*weights.edge)) weights.state = Weights::State::absent;
         }
     }
     active_.clear();
@@ -218,7 +210,7 @@ void TileController::finish_segment() {
 
 void TileController::request_masks(Operator& op) {
     if (!reads_masks(op)) return;
-    const unsigned window = std::min<unsigned>(op.next_unit + config_.mask_prefetch_units, op.placement->units);
+    const unsigned window = rules::masks_window(op.next_unit, config_.mask_prefetch_units, op.placement->units);
     for (; op.masks_requested < window; ++op.masks_requested) {
         InterfaceCommand fetch;
         fetch.kind = InterfaceCommand::Kind::fetch_masks;
@@ -292,21 +284,25 @@ SampleIndexListPtr TileController::index_list_of(const Operator& op, unsigned un
     return common;
 }
 
-bool TileController::try_dispatch(std::size_t index) {
+rules::UnitWait TileController::wait_of_next(const Operator& op) const {
+    rules::NextUnit next;
+    next.unit = op.next_unit;
+    next.units = op.placement->units;
+    next.outputs_in_flight = op.outputs_in_flight;
+    next.output_slots = op.op->out_slots;
+    next.weights_present = std::all_of(op.weights.begin(), op.weights.end(),
+                                       [](const Weights& one) { return one.state == Weights::State::present; });
+    const bool ends = next.unit == next.units;
+    next.inputs_ready = ends || std::all_of(op.inputs.begin(), op.inputs.end(), [&](const Input& input) {
+                            return input.index_lists[next.unit] != nullptr;
+                        });
+    next.masks_read = ends || op.masks_ready.empty() || op.masks_ready[next.unit];
+    return rules::wait_of(next);
+}
+
+DispatchExtension TileController::dispatch_of(std::size_t index, const SampleIndexListPtr& index_list) {
     Operator& op = operators_[index];
     const unsigned unit = op.next_unit;
-    if (unit == op.placement->units || op.outputs_in_flight >= op.op->out_slots) return false;
-    for (const Weights& weights : op.weights) {
-        if (weights.state != Weights::State::present) return false;
-    }
-    for (const Input& input : op.inputs) {
-        if (!input.index_lists[unit]) return false;
-    }
-    if (!op.masks_ready.empty() && !op.masks_ready[unit]) return false;
-    const SampleIndexListPtr index_list = index_list_of(op, unit);
-    const bool empty = index_list->samples.empty();
-    if (!empty && op.unit_in_slot(unit) != Operator::kFree) return false;
-
     if (unit % op.placement->units_of_invocation() == 0) {
         op.invoked_kernel = -1;
         op.invocation_counted = false;
@@ -329,17 +325,26 @@ bool TileController::try_dispatch(std::size_t index) {
     dispatch.index_list = index_list;
     dispatch.dyn_dim = static_cast<std::uint32_t>(dispatch.index_list->samples.size());
     const Edge& first_input = *op.inputs.front().edge;
-    dispatch.input_offset = first_input.slot_offset + unit % first_input.slots * first_input.slot_bytes;
+    dispatch.input_offset = static_cast<std::uint32_t>(rules::input_slot(first_input, unit));
     dispatch.input_bytes = first_input.slot_bytes;
     dispatch.weight_offset = op.weights.empty() ? 0 : op.weights.front().edge->slot_offset;
-    dispatch.output_offset = op.op->out_offset + unit % op.op->out_slots * op.op->out_slot_bytes;
+    dispatch.output_offset = static_cast<std::uint32_t>(rules::output_slot(*op.op, unit));
     dispatch.multicast = op.op->out_edges.size() > 1;
     dispatch.channelwise = op.placement->shape.kind == OpKind::depthwise;
     dispatch.operand_bytes = op.placement->shape.operand_bytes;
     dispatch.result_bytes = op.placement->shape.element_bytes;
-
     if (config_.values) dispatch.values = &values_of(op, unit, dispatch.index_list->samples);
+    return dispatch;
+}
 
+bool TileController::try_dispatch(std::size_t index) {
+    Operator& op = operators_[index];
+    if (wait_of_next(op) != rules::UnitWait::none) return false;
+    const unsigned unit = op.next_unit;
+    const SampleIndexListPtr index_list = index_list_of(op, unit);
+    const bool empty = index_list->samples.empty();
+    if (!op.output_slots.may_take(unit, empty)) return false;
+    DispatchExtension dispatch = dispatch_of(index, index_list);
     charge_wait(op, unit);
     sc_core::sc_time delay;
     const std::size_t known = registry_.errors().size();
@@ -362,7 +367,7 @@ bool TileController::try_dispatch(std::size_t index) {
     if (log_ != nullptr) log_kernel(op, dispatch, delay);
     stats_.macs += dispatch.macs;
     ++op.outputs_in_flight;
-    if (!empty) op.unit_in_slot(unit) = unit;
+    op.output_slots.take(unit, empty);
     busy_ = true;
     completions_.push(Completion{index, unit}, delay);
     return true;
@@ -417,8 +422,8 @@ std::string TileController::waits() const {
         for (const Input& input : op.inputs) {
             if (!input.index_lists[op.next_unit]) text += " input (edge " + std::to_string(input.edge->id) + ")";
         }
-        const bool taken = op.units_in_slots[op.next_unit % op.op->out_slots] != Operator::kFree;
-        if (op.outputs_in_flight >= op.op->out_slots || taken) text += " output slot";
+        if (op.outputs_in_flight >= op.op->out_slots || !op.output_slots.may_take(op.next_unit, false))
+            text += " output slot";
         if (!op.masks_ready.empty() && !op.masks_ready[op.next_unit]) text += " recorded masks";
     }
     return text;

@@ -16,6 +16,8 @@
 #include "switchyard/hw/messages/tile_protocol.h"
 #include "switchyard/hw/tile/profiler.h"
 #include "switchyard/sw_scheduler/adyna/image/program.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/clock_period.h"
 #include "switchyard/tlm/memory_manager.h"
@@ -72,10 +74,6 @@ public:
 private:
     using Payload = ::tlm::tlm_generic_payload;
 
-    struct Region {
-        std::uint64_t first = 0, last = 0;
-        bool overlaps(const Region& other) const { return first < other.last && other.first < last; }
-    };
     /// Something that a unit waits for: since when it is here, and when it was sent.
     struct Arrival {
         std::uint64_t at = 0, sent = 0;  ///< ticks
@@ -84,7 +82,6 @@ private:
         const Edge* edge = nullptr;
         enum class State : std::uint8_t { absent, loading, present } state = State::absent;
         Arrival arrival = {};
-        Region region() const { return {edge->slot_offset, std::uint64_t{edge->slot_offset} + edge->weight_bytes}; }
     };
     struct Input {
         const Edge* edge = nullptr;
@@ -97,7 +94,6 @@ private:
         std::vector<Input> inputs;
         std::vector<std::shared_ptr<const MergedSamples>> merged;  ///< merges: a unit
         std::vector<Weights> weights;
-        std::vector<Region> regions;    ///< all that it uses of the scratchpad
         std::vector<bool> masks_ready;  ///< gates: a unit
         unsigned masks_requested = 0;
         unsigned next_unit = 0;
@@ -108,12 +104,8 @@ private:
         std::uint16_t output_edge = kNone;
         int invoked_kernel = -1;          ///< in the store, of the batch's invocation; -1: none, or one for each unit
         bool invocation_counted = false;  ///< by the dispatcher
-        /// Of each output slot the unit that lies there, or kFree. Outputs leave in any order: one without samples
-        /// needs no slot and may overtake those before it.
-        std::vector<unsigned> units_in_slots;
-        static constexpr unsigned kFree = ~0u;
-        unsigned& unit_in_slot(unsigned unit) { return units_in_slots[unit % op->out_slots]; }
-        bool done() const { return next_unit == placement->units && outputs_in_flight == 0; }
+        rules::OutputSlots output_slots;
+        bool done() const { return rules::is_done(next_unit, placement->units, outputs_in_flight); }
     };
     struct Completion {
         std::size_t index = 0;
@@ -129,12 +121,14 @@ private:
     void finish_segment();
     void prefetch_weights();
     std::vector<std::size_t> operators_of(int segment) const;
-    bool overlaps_active(const Operator& op) const;
+    rules::WeightsFetch fetch_of_weights(const Operator& op) const;
     void load_weights(Operator& op);
     /// A gate whose result is not computed but recorded.
     bool reads_masks(const Operator& op) const { return op.op->gate_switch != kNone && !config_.values; }
     void request_masks(Operator& op);
+    rules::UnitWait wait_of_next(const Operator& op) const;
     bool try_dispatch(std::size_t index);
+    DispatchExtension dispatch_of(std::size_t index, const SampleIndexListPtr& index_list);
     /// Where the values of a unit lie; valid until the next call.
     const OperatorValues& values_of(const Operator& op, unsigned unit, const SampleSet& samples);
     SampleIndexListPtr index_list_of(const Operator& op, unsigned unit) const;

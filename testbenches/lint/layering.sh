@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: layering.sh ROOT. Includes run one way:
 #   platform -> {hw, rtl, sw_scheduler} -> tlm; hw and rtl see of sw_scheduler base/ and formats only (operators,
-#   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, brainstorm, kernel_streams} -> workload/ -> base/;
+#   convolutions with their weight tiles, kernel streams, topologies of links and programs of transfers, adyna/image/, adyna/rules/, ace/window_entry.h); sw_scheduler sees none of the others, and no SystemC; in it {adyna, ace, sushi, brainstorm, kernel_streams} -> workload/ -> base/;
 #   in platform, apps -> {experiment, systems/X, characterisation} -> {chip, gpu} -> system/, where experiment sees system/ only,
 #   a system never sees another, system/ sees of sw_scheduler base/ and workload/ only, and no SystemC; a component of hw/ or rtl/ never sees another component,
 #   but the component that it implements: rtl/X sees hw/X, and rtl/router hw/noc, whose router it is; all see hw/numerics/ (arithmetic) and hw/messages/ (what components say to each other), and rtl/ sees rtl/common/;
@@ -45,6 +45,8 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
                 refuse("a system never includes another")
             else if (from[3] == "image" && within(target, "sw_scheduler/adyna") &&
                      !within(target, "sw_scheduler/adyna/image")) refuse("image/ stands alone")
+            else if (from[3] == "rules" && within(target, "sw_scheduler/adyna") &&
+                     target !~ /^sw_scheduler\/adyna\/(image|rules)\//) refuse("rules/ see the image alone")
         } else if (layer == "platform") {
             if (to[1] !~ /^(platform|hw|rtl|sw_scheduler|tlm)$/) refuse("not a library")
             else if (from[2] == "system" && !within(target, "platform/system") && !within(target, "sw_scheduler/base") &&
@@ -69,6 +71,7 @@ grep -rnHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' --include='*.h' -
             if (to[2] != "base") refuse("tlm/ knows no system")
         } else if (to[1] == "sw_scheduler") {
             if (to[2] != "base" && !within(target, "sw_scheduler/adyna/image") &&
+                !within(target, "sw_scheduler/adyna/rules") &&
                 target !~ /^sw_scheduler\/(collectives\/(link_topology|program)|workload\/(operator|kernel_stream|memory_segment|convolution|weight_tiles)|ace\/window_entry)\.h$/)
                 refuse("only formats: sw_scheduler/base/, operators, convolutions, kernel streams, images and window entries")
         } else if (layer ~ /^(hw|rtl)$/ && (within(target, "hw/numerics") || within(target, "hw/messages"))) {

@@ -6,6 +6,7 @@ set(violations
   "sw_scheduler/base/a.h=\"switchyard/sw_scheduler/workload/graph.h\""
   "sw_scheduler/workload/a.h=\"switchyard/sw_scheduler/adyna/image/kernel.h\""
   "sw_scheduler/adyna/image/a.h=\"switchyard/sw_scheduler/adyna/compiler/stage.h\""
+  "sw_scheduler/adyna/rules/a.h=\"switchyard/sw_scheduler/adyna/compiler/stage.h\""
   "sw_scheduler/workload/a.h=\"switchyard/tlm/a.h\""
   "sw_scheduler/workload/a.cpp=<systemc>"
   "sw_scheduler/ace/a.h=\"switchyard/sw_scheduler/adyna/image/kernel.h\""

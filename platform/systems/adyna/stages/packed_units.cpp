@@ -96,7 +96,7 @@ void Timeline::batch_announced(std::uint16_t id, unsigned batch, double time) {
 void Timeline::grant_packed(std::uint16_t id, double time) {
     EdgeState& edge = edges_[id];
     const EdgeEnds& ends = map_.edge(id);
-    const unsigned window = std::min(edge.announced, edge.released + ends.edge->slots);
+    const unsigned window = rules::input_window(edge.released, ends.edge->slots, edge.announced);
     if (window <= edge.granted) return;
     const auto before = [](const Part& part, unsigned unit) { return part.unit < unit; };
     for (auto part = std::lower_bound(edge.parts.begin(), edge.parts.end(), edge.granted, before);

@@ -25,8 +25,9 @@ Timeline::Timeline(const PlatformConfig& platform, const ProgramMap& map, const 
         stages_[i].computed.assign((stage.placement->unit_samples + std::size_t{1}) *
                                        std::max<std::size_t>(1, stage.placement->allocations.size()),
                                    0);
-        stages_[i].resident = std::all_of(stage.weights.begin(), stage.weights.end(),
-                                          [&stage](std::uint16_t id) { return stage.program->edge(id).resident; });
+        stages_[i].resident = std::all_of(stage.weights.begin(), stage.weights.end(), [&stage](std::uint16_t id) {
+            return rules::weights_stay(stage.program->edge(id));
+        });
         if (stage.weights.empty()) continue;
         stages_[i].first_slice = static_cast<unsigned>(slices_.size());
         stages_[i].slices = stages_[i].slices_missing =
@@ -89,7 +90,7 @@ void Timeline::begin_stage(unsigned index, double time) {
     state.scheduling = online ? StageState::Scheduling::none : StageState::Scheduling::done;
     state.next_unit = state.in_flight = state.masks_requested = 0;
     state.masks_read.assign(stage.share->gate_switch == kNone ? 0 : units, 0);
-    state.unit_in_slot.assign(stage.share->out_slots, -1);
+    state.output_slots = rules::OutputSlots(stage.share->out_slots);
     state.edges_missing.assign(units, 0);
     state.complete.assign(units, 0);
     state.output = {};
@@ -193,18 +194,27 @@ void Timeline::try_group(unsigned group, double time) {
     for (const unsigned stage : groups_[group]) try_dispatch(stage, time);
 }
 
+rules::UnitWait Timeline::wait_of_next(unsigned index) const {
+    const StageState& state = stages_[index];
+    const Stage& stage = map_.stages()[index];
+    rules::NextUnit next;
+    next.unit = state.next_unit;
+    next.units = stage.units();
+    next.outputs_in_flight = state.in_flight;
+    next.output_slots = stage.share->out_slots;
+    next.weights_present = state.slices_missing == 0;
+    const bool ends = next.unit == next.units;
+    next.inputs_ready = ends || std::all_of(stage.inputs.begin(), stage.inputs.end(),
+                                            [&](std::uint16_t id) { return edges_[id].ready[next.unit] != 0; });
+    next.masks_read = ends || state.masks_read.empty() || state.masks_read[next.unit] != 0;
+    return rules::wait_of(next);
+}
+
 void Timeline::try_dispatch(unsigned index, double time) {
     StageState& state = stages_[index];
     const Stage& stage = map_.stages()[index];
     const unsigned unit = state.next_unit;
-    if (!state.active || group_busy_[state.group] != 0 || unit == stage.units() ||
-        state.in_flight >= stage.share->out_slots || state.slices_missing > 0) {
-        return;
-    }
-    for (const std::uint16_t id : stage.inputs) {
-        if (edges_[id].ready[unit] == 0) return;
-    }
-    if (!state.masks_read.empty() && state.masks_read[unit] == 0) return;
+    if (!state.active || group_busy_[state.group] != 0 || wait_of_next(index) != rules::UnitWait::none) return;
     if (state.scheduling != StageState::Scheduling::done) {
         if (state.scheduling == StageState::Scheduling::asked) return;
         state.scheduling = StageState::Scheduling::asked;
@@ -213,25 +223,13 @@ void Timeline::try_dispatch(unsigned index, double time) {
         return;
     }
     const std::uint32_t dyn_dim = counts_.count(stage.samples, *stage.placement, unit);
-    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
-    if (dyn_dim > 0) {
-        if (slot >= 0) return;
-        slot = static_cast<int>(unit);
-    }
+    const bool empty = dyn_dim == 0;
+    if (!state.output_slots.may_take(unit, empty)) return;
+    state.output_slots.take(unit, empty);
     const unsigned allocation = counts_.allocation(stage.samples, *stage.placement, unit);
     const UnitOfBatch of_batch = counts_.unit_of_batch(stage.samples, *stage.placement, unit);
     const StageWork& work = kernels_.work(stage, dyn_dim, allocation, of_batch);
-    if (stage.placement->invoked_by_batch()) {
-        // An invocation counts with its first unit, by the samples that it is for.
-        if (!of_batch.later)
-            ++state.selected[of_batch.samples == 0 ? 0
-                                                   : static_cast<std::size_t>(
-                                                         stage.placement->best_fit(allocation, of_batch.samples) + 1)];
-        ++state.computed_of_batch[{dyn_dim, allocation, of_batch.samples, of_batch.later}];
-    } else {
-        ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
-        ++state.computed[allocation * (stage.placement->unit_samples + std::size_t{1}) + dyn_dim];
-    }
+    count_work(index, work, dyn_dim, allocation, of_batch);
     ++state.in_flight;
     group_busy_[state.group] = 1;
     if (stage.placement->allocations.empty() && time > group_free_[state.group])
@@ -241,6 +239,23 @@ void Timeline::try_dispatch(unsigned index, double time) {
                                     std::max(time, state.ready_at));
     spent_.kernels += end - time;
     push(end, EventKind::computed, index, unit);
+}
+
+void Timeline::count_work(unsigned index, const StageWork& work, std::uint32_t dyn_dim, unsigned allocation,
+                          const UnitOfBatch& of_batch) {
+    StageState& state = stages_[index];
+    const OperatorPlacement& placement = *map_.stages()[index].placement;
+    if (!placement.invoked_by_batch()) {
+        ++state.selected[work.kernel < 0 ? 0 : static_cast<std::size_t>(work.kernel) + 1];
+        ++state.computed[allocation * (placement.unit_samples + std::size_t{1}) + dyn_dim];
+        return;
+    }
+    // An invocation counts with its first unit, by the samples that it is for.
+    if (!of_batch.later)
+        ++state.selected[of_batch.samples == 0
+                             ? 0
+                             : static_cast<std::size_t>(placement.best_fit(allocation, of_batch.samples) + 1)];
+    ++state.computed_of_batch[{dyn_dim, allocation, of_batch.samples, of_batch.later}];
 }
 
 void Timeline::computed(unsigned index, unsigned unit, double time) {
@@ -267,8 +282,7 @@ void Timeline::edge_done(unsigned index, unsigned unit, double time) {
     StageState& state = stages_[index];
     if (--state.edges_missing[unit] > 0) return;
     --state.in_flight;
-    int& slot = state.unit_in_slot[unit % state.unit_in_slot.size()];
-    if (slot == static_cast<int>(unit)) slot = -1;
+    state.output_slots.release(unit);
     check_done(index, time);
     try_dispatch(index, time);
 }
@@ -276,7 +290,7 @@ void Timeline::edge_done(unsigned index, unsigned unit, double time) {
 void Timeline::check_done(unsigned index, double time) {
     StageState& state = stages_[index];
     const Stage& stage = map_.stages()[index];
-    if (state.next_unit < stage.units() || state.in_flight > 0 || !state.active) return;
+    if (!state.active || !rules::is_done(state.next_unit, stage.units(), state.in_flight)) return;
     state.active = false;
     state.done = true;
     state.done_at = time;

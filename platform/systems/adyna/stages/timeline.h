@@ -13,6 +13,8 @@
 #include "switchyard/platform/systems/adyna/stages/program_map.h"
 #include "switchyard/platform/systems/adyna/stages/resources.h"
 #include "switchyard/platform/systems/adyna/stages/transfer_costs.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
+#include "switchyard/sw_scheduler/adyna/rules/segments.h"
 #include "switchyard/tlm/activity_log.h"
 #include "switchyard/tlm/time_use.h"
 
@@ -20,8 +22,8 @@ namespace switchyard::platform {
 
 /// The pipelines of the chip, stage by stage and micro-batch by micro-batch: what the tile controllers and
 /// network interfaces of all tiles of a stage do together. A unit is computed when all of it is there, for all tiles at
-/// once; slots, probes, acknowledges, routing masks, weights and their prefetch follow the rules of hw::TileController
-/// and hw::NetworkInterface. Times in cycles; events of one chip in one queue.
+/// once. What may begin, which slots are free, when weights are fetched: sched/adyna/rules, as hw::TileController and
+/// hw::NetworkInterface. Approximated: transport and contention. Times in cycles; events of one chip in one queue.
 class Timeline {
 public:
     /// Books on `resources` what moves; others may book there too.
@@ -145,7 +147,7 @@ private:
 
         bool active = false, done = false;
         unsigned next_unit = 0, in_flight = 0;
-        std::vector<int> unit_in_slot;  ///< output slots: whose result is there, -1 of none; empty units take none
+        rules::OutputSlots output_slots;
         unsigned masks_requested = 0;
         enum class Scheduling : std::uint8_t { none, asked, done } scheduling = Scheduling::none;
         std::vector<std::uint8_t> masks_read;      ///< a gate's, by unit
@@ -207,7 +209,11 @@ private:
     void push(double time, EventKind kind, std::uint32_t index, std::uint32_t unit);
     void handle(const Event& event);
     void begin_stage(unsigned stage, double time);
+    rules::UnitWait wait_of_next(unsigned stage) const;
     void try_dispatch(unsigned stage, double time);
+    /// Counts an invocation, of a kernel or of none.
+    void count_work(unsigned stage, const StageWork& work, std::uint32_t dyn_dim, unsigned allocation,
+                    const UnitOfBatch& of_batch);
     void try_group(unsigned group, double time);
     void computed(unsigned stage, unsigned unit, double time);
     void edge_done(unsigned stage, unsigned unit, double time);

@@ -8,6 +8,7 @@
 
 #include "switchyard/hw/network_interface/memory_readers.h"
 #include "switchyard/hw/network_interface/transfer_plan.h"
+#include "switchyard/sw_scheduler/adyna/rules/micro_batches.h"
 #include "switchyard/sw_scheduler/base/rounding.h"
 
 namespace switchyard::platform {
@@ -230,7 +231,8 @@ std::vector<NetworkMeter::Packet> TransferCosts::data(Transfer& transfer, const 
         const std::uint64_t expected = plan.expected_bytes(rank);
         stats.samples_received += plan.samples_received(rank);
         stats.received_bytes += expected;
-        if (expected == 0) continue;
+        if (!rules::needs_input_slot(expected)) continue;
+        transfer.empty = false;
         tiles_[to[rank]].write_bytes += expected;
         std::vector<Endpoint> senders;
         for (const std::uint16_t sender : plan.senders(rank)) {
@@ -260,7 +262,6 @@ std::vector<NetworkMeter::Packet> TransferCosts::data(Transfer& transfer, const 
             tiles_[from[rank]].read_bytes += group.bytes;
             stats.sent_bytes += group.bytes;
             stats.delivered_copy_bytes += group.bytes * receivers.size();
-            transfer.empty = false;
         }
     }
     stats.packets = traffic_.so_far().packets;

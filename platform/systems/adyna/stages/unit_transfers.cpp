@@ -40,7 +40,7 @@ Timeline::UnitTransfer& Timeline::unit_transfer(std::uint16_t edge, unsigned uni
 }
 
 bool Timeline::masks_missing(const Edge& edge, unsigned index, unsigned unit) const {
-    if (edge.switch_id == kNone || carries_decisions(edge.path)) return false;
+    if (!rules::waits_for_masks(edge)) return false;
     const Stage& stage = map_.stages()[index];
     if (counts_.count(stage.samples, *stage.placement, unit) == 0) return false;
     for (const std::uint16_t id : stage.share->in_edges) {
@@ -95,7 +95,7 @@ void Timeline::start_output(std::uint16_t id, unsigned unit, double time) {
         return;
     }
     EdgeState& edge = edges_[id];
-    if (unit < edge.released + ends.edge->slots) {
+    if (rules::has_input_slot(unit, edge.released, ends.edge->slots)) {
         const double sent = time + resources_.backlog(moved.probe_links, time);
         spent_.waits += sent - time;
         push(sent + static_cast<double>(moved.announce), EventKind::heads_arrive, id, unit);
@@ -129,7 +129,7 @@ void Timeline::masks_known(std::uint16_t id, unsigned unit, double time) {
     const std::uint16_t switch_id = map_.stages()[static_cast<std::size_t>(ends.source_stage)].share->gate_switch;
     for (const std::uint16_t out : stage.outputs) {
         const Edge& parked = *map_.edge(out).edge;
-        if (parked.switch_id != switch_id || carries_decisions(parked.path)) continue;
+        if (parked.switch_id != switch_id || !rules::waits_for_masks(parked)) continue;
         if (!packed(map_.edge(out))) {
             if (stages_[index].complete[unit]) start_output(out, unit, time);
             continue;
@@ -150,8 +150,9 @@ void Timeline::release(std::uint16_t id, unsigned unit, double time) {
         return;
     }
     if (packed(ends)) return grant_packed(id, time);
-    const unsigned next = unit + ends.edge->slots;
-    if (next >= edge.complete_at.size() || edge.complete_at[next] < 0) return;
+    const auto units = static_cast<unsigned>(edge.complete_at.size());
+    const unsigned next = rules::input_window(unit, ends.edge->slots, units);
+    if (next == rules::input_window(edge.released, ends.edge->slots, units) || edge.complete_at[next] < 0) return;
     const Transfer& moved = transfer(id, next);
     push(
         std::max(edge.complete_at[next] + static_cast<double>(moved.announce), time + static_cast<double>(moved.grant)),
@@ -174,7 +175,8 @@ void Timeline::open_loads(std::uint16_t id, double time) {
     EdgeState& edge = edges_[id];
     if (!edge.index_list_known) return;
     const auto units = static_cast<unsigned>(edge.ready.size());
-    for (; edge.window < std::min(edge.released + map_.edge(id).edge->slots, units); ++edge.window) {
+    const unsigned window = rules::input_window(edge.released, map_.edge(id).edge->slots, units);
+    for (; edge.window < window; ++edge.window) {
         Transfer& moved = transfer(id, edge.window);
         const double known = time + static_cast<double>(moved.announce);
         if (moved.empty) {
@@ -205,7 +207,7 @@ void Timeline::request_masks(unsigned index, double time) {
         state.masks_requested = stage.units();
         return;
     }
-    const unsigned window = std::min(state.next_unit + mask_prefetch_units_, stage.units());
+    const unsigned window = rules::masks_window(state.next_unit, mask_prefetch_units_, stage.units());
     for (; state.masks_requested < window; ++state.masks_requested) {
         Transfer& moved = transfers_.recorded_masks(stage, stage.placement->unit_samples);
         move(moved, time + static_cast<double>(moved.grant), EventKind::masks_read, index, state.masks_requested);

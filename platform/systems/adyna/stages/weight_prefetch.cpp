@@ -2,7 +2,6 @@
 // Timeline: weights on their way, and who may fetch the next ones when.
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,34 +11,12 @@ namespace switchyard::platform {
 
 namespace {
 
-struct Region {
-    std::uint64_t first = 0, last = 0;
-    bool overlaps(const Region& other) const { return first < other.last && other.first < last; }
-};
-
-Region weights_region(const Edge& edge) {
-    return {edge.slot_offset, std::uint64_t{edge.slot_offset} + edge.weight_bytes};
-}
-
-/// All that a stage uses of its tiles' scratchpads.
-std::vector<Region> regions_of(const Stage& stage) {
-    const TileOperator& op = *stage.share;
-    std::vector<Region> regions{{op.out_offset, op.out_offset + std::uint64_t{op.out_slots} * op.out_slot_bytes}};
-    for (const std::uint16_t id : stage.weights) regions.push_back(weights_region(stage.program->edge(id)));
-    for (const std::uint16_t id : stage.inputs) {
-        const Edge& edge = stage.program->edge(id);
-        regions.push_back({edge.slot_offset, edge.slot_offset + std::uint64_t{edge.slots} * edge.slot_bytes});
-    }
-    return regions;
-}
-
-bool weights_overlap(const Stage& next, const Stage& running) {
-    for (const Region& used : regions_of(running)) {
-        for (const std::uint16_t id : next.weights) {
-            if (used.overlaps(weights_region(next.program->edge(id)))) return true;
-        }
-    }
-    return false;
+/// Whether the tile that runs these stages fetches the weights of `next` when they have ended.
+bool fetched_after(const Stage& next, const std::vector<const Stage*>& running) {
+    return std::any_of(running.begin(), running.end(), [&](const Stage* stage) {
+        return rules::fetch_of_weights(*next.share, *next.program, {stage->share}, *stage->program) ==
+               rules::WeightsFetch::after_segment;
+    });
 }
 
 }  // namespace
@@ -59,20 +36,21 @@ void Timeline::derive_prefetches() {
     }
     std::vector<std::set<Prefetch>> next(stages_.size());
     for (const auto& [tile, segments] : by_tile) {
-        if (segments.size() == 1) continue;
-        for (auto here = segments.begin(); here != segments.end(); ++here) {
-            const auto before = here == segments.begin() ? std::prev(segments.end()) : std::prev(here);
-            for (const Place& place : here->second) {
+        std::vector<std::uint16_t> numbers;
+        for (const auto& segment : segments) numbers.push_back(segment.first);
+        for (const auto& [segment, running] : segments) {
+            const auto after = static_cast<std::uint16_t>(rules::segment_after(numbers, segment));
+            if (after == segment) continue;
+            std::vector<const Stage*> of_tile;
+            for (const Place& place : running) of_tile.push_back(&map_.stages()[place.stage]);
+            for (const Place& place : segments.at(after)) {
                 if (stages_[place.stage].slices == 0) continue;
-                const Stage& stage = map_.stages()[place.stage];
-                const bool overlaps = std::any_of(
-                    before->second.begin(), before->second.end(),
-                    [&](const Place& running) { return weights_overlap(stage, map_.stages()[running.stage]); });
+                const bool overlaps = fetched_after(map_.stages()[place.stage], of_tile);
                 const unsigned slice = stages_[place.stage].first_slice + place.rank % stages_[place.stage].slices;
-                for (const Place& running : before->second) {
-                    const unsigned slices = stages_[running.stage].slices;
-                    const int own = overlaps || slices == 0 ? -1 : static_cast<int>(running.rank % slices);
-                    next[running.stage].insert({slice, own, overlaps});
+                for (const Place& before : running) {
+                    const unsigned slices = stages_[before.stage].slices;
+                    const int own = overlaps || slices == 0 ? -1 : static_cast<int>(before.rank % slices);
+                    next[before.stage].insert({slice, own, overlaps});
                 }
             }
         }
