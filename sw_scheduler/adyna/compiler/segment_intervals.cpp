@@ -10,6 +10,40 @@
 
 namespace switchyard::sched {
 
+namespace {
+
+constexpr double kIntervalStep = 1.06;  ///< of a search for an interval, at first
+
+/// The longest interval that is known to be too short, within 3 % of one that is not. `least` is too short. `enough`:
+/// where to begin; from there on in growing steps. kNever if all are too short.
+template <class TooShort>
+double just_too_short(const TooShort& too_short, double least, double enough) {
+    constexpr double kCloseEnough = 1.03;
+    if (too_short(enough)) {
+        double step = kIntervalStep;
+        for (least = enough, enough *= step; too_short(enough); step *= step) {
+            least = enough;
+            enough *= step;
+            if (enough > 1e15) return kNever;
+        }
+    } else {
+        for (double step = kIntervalStep; enough / step > least; step *= step) {
+            if (too_short(enough / step)) {
+                least = enough / step;
+                break;
+            }
+            enough /= step;
+        }
+    }
+    while (enough > kCloseEnough * least) {
+        const double middle = std::sqrt(least * enough);
+        (too_short(middle) ? least : enough) = middle;
+    }
+    return least;
+}
+
+}  // namespace
+
 unsigned Segmenter::Bounds::tiles_for(const Times& times, unsigned from, double interval) const {
     const auto quick = [&](unsigned tiles) {
         const Stage& stage = segmenter_.search_.best(times.known, times.query, tiles);
@@ -96,30 +130,8 @@ double Segmenter::Bounds::stepped_interval(std::size_t size, const Trial& trial,
         return too_many;
     };
     if (least <= 0 || !too_short(least)) return least;
-    // Most often it is longer by about as much as it was for another segment: from there on in growing steps.
-    constexpr double kCloseEnough = 1.03, kStep = 1.06;
-    double enough = std::max(kStep, expected_steps_[size]) * least;
-    if (too_short(enough)) {
-        double step = kStep;
-        for (least = enough, enough *= step; too_short(enough); step *= step) {
-            least = enough;
-            enough *= step;
-            if (enough > 1e15) return kNever;
-        }
-    } else {
-        for (double step = kStep; enough / step > least; step *= step) {
-            if (too_short(enough / step)) {
-                least = enough / step;
-                break;
-            }
-            enough /= step;
-        }
-    }
-    while (enough > kCloseEnough * least) {
-        const double middle = std::sqrt(least * enough);
-        (too_short(middle) ? least : enough) = middle;
-    }
-    return least;
+    // Most often it is longer by about as much as it was for another segment.
+    return just_too_short(too_short, least, std::max(kIntervalStep, expected_steps_[size]) * least);
 }
 
 double Segmenter::Bounds::shortest_interval(std::size_t size, const Trial& trial, Setups& setups) {
