@@ -9,7 +9,7 @@ class App;
 
 namespace switchyard::platform {
 
-/// "sy-sim 0.1.0 (git 1a2b3c4), SystemC 2.3.4, Verilator 5.006". `description`: git_description().
+/// "sy-sim 0.2.0 (git 1a2b3c4), SystemC 2.3.4, Verilator 5.006". `description`: git_description().
 std::string version_text(const std::string& program, const std::string& description);
 
 /// What a program's commands and options are, as its command line has them: completion for bash and zsh, and a manual
