@@ -10,6 +10,7 @@
 #include "switchyard/hw/host/command_port.h"
 #include "switchyard/hw/layer_controller/layer_cost.h"
 #include "switchyard/sw_scheduler/base/config.h"
+#include "switchyard/sw_scheduler/sushi/serving.h"
 #include "switchyard/sw_scheduler/sushi/supernet.h"
 #include "switchyard/sw_scheduler/workload/query_stream.h"
 
@@ -102,6 +103,11 @@ struct SchedulerConfig {
     std::string table;
     std::string subgraph_file;
     unsigned only_subnet = 0;
+
+    sched::sushi::Constraint chosen_constraint() const {
+        if (constraint == "latency") return sched::sushi::Constraint::latency;
+        return constraint == "accuracy" ? sched::sushi::Constraint::accuracy : sched::sushi::Constraint::accuracy_alone;
+    }
 };
 
 template <class V>

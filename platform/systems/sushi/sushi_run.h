@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "switchyard/hw/layer_controller/layer_controller.h"
+#include "switchyard/hw/memory/dram_target.h"
+#include "switchyard/platform/systems/sushi/supernet_memory.h"
 #include "switchyard/platform/systems/sushi/sushi_config.h"
+#include "switchyard/platform/systems/sushi/sushi_host.h"
 #include "switchyard/sw_scheduler/sushi/latency_table.h"
 
 namespace switchyard::platform::sushi {
@@ -18,6 +20,8 @@ struct SushiDesign {
     const char* server;  ///< accelerator, dpu, cpu
     const char* policy;  ///< of the cache; empty: no persistent buffer
     bool state_aware;
+
+    bool caches() const { return policy[0] != '\0'; }
 };
 const std::vector<SushiDesign>& sushi_designs();
 /// Throws std::out_of_range.
@@ -50,7 +54,26 @@ sched::sushi::LatencyTable simulated_table(const sched::sushi::Supernet& superne
 std::vector<sched::sushi::SubGraph> subgraphs_of(const sched::sushi::Supernet& supernet, const SushiConfig& config,
                                                  const BufferConfig& buffers);
 
-/// Elaborates and runs the service, returns the report.
-nlohmann::ordered_json run_sushi(const SushiWork& work, const SushiConfig& config, const SushiDesign& design);
+/// What a service has come to.
+struct SushiRun {
+    std::vector<ServedQuery> served;
+    double begin_us = 0, end_us = 0;  ///< the first SubGraph is there; the last query is served
+    std::uint64_t fills = 0;          ///< of the persistent buffer, after the first
+    std::uint64_t failures = 0;       ///< commands
+    bool finished = false;            ///< the host has served all queries
+
+    bool on_accelerator = false;  ///< what follows is known
+    hw::LayerController::Stats controller;
+    hw::DramTarget::Stats dram;
+    std::uint64_t array_macs = 0, max_persistent_bytes = 0;
+    std::uint64_t bytes_before = 0;   ///< offchip_bytes() when the first query began
+    std::uint64_t equal_results = 0;  ///< functional: queries whose results are the golden ones
+
+    std::uint64_t offchip_bytes() const;
+};
+
+/// Elaborates and runs the service. Throws std::runtime_error for an error of the models.
+SushiRun run_sushi(const SushiWork& work, const SushiConfig& config, const SushiDesign& design,
+                   const SupernetMemory& memory);
 
 }  // namespace switchyard::platform::sushi

@@ -11,6 +11,7 @@
 #include "switchyard/platform/system/config_section.h"
 #include "switchyard/platform/system/report_parts.h"
 #include "switchyard/platform/system/system.h"
+#include "switchyard/platform/systems/sushi/sushi_report.h"
 #include "switchyard/platform/systems/sushi/sushi_run.h"
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
@@ -40,7 +41,10 @@ public:
         return {{"subnets", work_.table.subnets.size()}, {"subgraphs", work_.table.subgraphs.size()}};
     }
     bool depends_on_seed() const override { return config_.queries.draws(); }
-    ordered_json run() override { return sushi::run_sushi(work_, config_, design_); }
+    ordered_json run() override {
+        const sushi::SupernetMemory memory = sushi::lay_out(work_.supernet, work_.table.subgraphs);
+        return sushi::sushi_report(work_, config_, design_, memory, sushi::run_sushi(work_, config_, design_, memory));
+    }
 
 private:
     sushi::SushiConfig config_;
