@@ -62,6 +62,47 @@ struct Outcome {
     std::uint64_t unmanaged_bytes = 0, budget = 0;
 };
 
+/// Sums over the steps of a run that trained.
+struct StepTotals {
+    std::vector<double> latency_us;
+    ordered_json batches = ordered_json::array();
+    std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0, faults = 0,
+                fault_batches = 0, fragmented = 0;
+    double examined = 0;
+    double fault = 0, manage = 0, exposed = 0;
+    double base = 0, elsewhere = 0, compute = 0, recompute = 0, waiting = 0, carried = 0, host = 0;
+    double to_device = 0, to_host = 0, carried_bytes = 0, vain = 0;
+    std::uint64_t peak = 0, host_peak = 0, unmanaged = 0;
+    std::string why;  ///< of the first step that does not fit; empty: all do
+
+    void add(const Outcome& outcome) {
+        const MemoryProgram& program = outcome.program;
+        const Timeline& line = outcome.line;
+        base += outcome.base_ns;
+        elsewhere += outcome.host_ns;
+        compute += line.compute_ns;
+        recompute += line.recompute_ns;
+        waiting += line.waiting_ns;
+        carried += line.carry_ns;
+        host += line.host_ns;
+        to_device += static_cast<double>(line.to_device_bytes);
+        to_host += static_cast<double>(line.to_host_bytes);
+        carried_bytes += static_cast<double>(line.carried_bytes);
+        vain += static_cast<double>(program.fetched_in_vain_bytes);
+        exposed += outcome.exposed_ns;
+        manage += line.manage_ns;
+        fragmented += program.fragmented;
+        examined += program.examined;
+        faults += program.page_faults;
+        fault_batches += program.fault_batches;
+        fault += line.fault_ns;
+        evictions += program.evictions;
+        recomputed += program.recomputed;
+        peak = std::max(peak, program.peak_bytes);
+        host_peak = std::max(host_peak, program.host_bytes);
+    }
+};
+
 class TrainingPlan : public Plan {
 public:
     explicit TrainingPlan(const Point& point)
@@ -133,6 +174,10 @@ public:
     ordered_json run() override;
 
 private:
+    StepTotals totals(double overhead_ns) const;
+    ordered_json summary(const StepTotals& totals, double overhead_ns) const;
+    std::vector<Check> checks(const StepTotals& totals) const;
+
     void add(const std::pair<std::uint32_t, std::uint32_t>& step) {
         const sched::TrainingStream& stream = *network_.stream(step.first);
         Outcome outcome;
@@ -227,141 +272,127 @@ private:
     std::size_t mispredictions_ = 0, records_ = 0;
 };
 
-ordered_json TrainingPlan::run() {
-    if (platform_.training.impl == "tlm") simulate();
-    const double overhead_ns =
-        design_ == kDynnOffload ? (platform_.training.pilot_us + platform_.training.mapping_us) * 1e3 : 0;
-    std::vector<double> latency_us;
-    ordered_json batches = ordered_json::array();
-    std::size_t failed = 0, thrashed = 0, on_demand = 0, evictions = 0, recomputed = 0, broken = 0, faults = 0,
-                fault_batches = 0, fragmented = 0;
-    double examined = 0;
-    double fault = 0, manage = 0, exposed = 0;
-    double base = 0, elsewhere = 0, compute = 0, recompute = 0, waiting = 0, carried = 0, host = 0;
-    double to_device = 0, to_host = 0, carried_bytes = 0, vain = 0;
-    std::uint64_t peak = 0, host_peak = 0, unmanaged = 0;
-    std::string why;
-    const std::size_t steps = samples_.size() / platform_.training.gpus;
-    for (std::size_t step = 0; step < steps; ++step) {
+StepTotals TrainingPlan::totals(double overhead_ns) const {
+    StepTotals totals;
+    const unsigned gpus = platform_.training.gpus;
+    for (std::size_t step = 0; step < samples_.size() / gpus; ++step) {
         // Of several GPUs, each with a sample of its own, the slowest is the time of the step.
         const std::pair<std::uint32_t, std::uint32_t>* slowest = nullptr;
         bool fits = true;
-        for (unsigned gpu = 0; gpu < platform_.training.gpus; ++gpu) {
-            const auto& sample = samples_[step * platform_.training.gpus + gpu];
+        for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+            const auto& sample = samples_[step * gpus + gpu];
             const Outcome& outcome = outcomes_.at(sample);
-            unmanaged = std::max(unmanaged, outcome.unmanaged_bytes);
+            totals.unmanaged = std::max(totals.unmanaged, outcome.unmanaged_bytes);
             if (!outcome.program.out_of_memory.empty()) {
                 fits = false;
-                thrashed += outcome.program.thrashing;
-                if (why.empty()) why = outcome.program.out_of_memory;
+                totals.thrashed += outcome.program.thrashing;
+                if (totals.why.empty()) totals.why = outcome.program.out_of_memory;
                 continue;
             }
             if (slowest == nullptr || outcome.ns() > outcomes_.at(*slowest).ns()) slowest = &sample;
-            on_demand += outcome.program.on_demand;
-            broken += outcome.broken.size();
+            totals.on_demand += outcome.program.on_demand;
+            totals.broken += outcome.broken.size();
         }
         if (!fits) {
-            ++failed;
+            ++totals.failed;
             continue;
         }
         const Outcome& outcome = outcomes_.at(*slowest);
-        const MemoryProgram& program = outcome.program;
-        const Timeline& line = outcome.line;
-        latency_us.push_back((outcome.ns() + overhead_ns) * 1e-3);
-        if (batches.size() < kMaxListed)
-            batches.push_back({{"batch", step},
-                               {"path", slowest->first},
-                               {"predicted", slowest->second},
-                               {"latency_us", latency_us.back()}});
-        base += outcome.base_ns;
-        elsewhere += outcome.host_ns;
-        compute += line.compute_ns;
-        recompute += line.recompute_ns;
-        waiting += line.waiting_ns;
-        carried += line.carry_ns;
-        host += line.host_ns;
-        to_device += static_cast<double>(line.to_device_bytes);
-        to_host += static_cast<double>(line.to_host_bytes);
-        carried_bytes += static_cast<double>(line.carried_bytes);
-        vain += static_cast<double>(program.fetched_in_vain_bytes);
-        exposed += outcome.exposed_ns;
-        manage += line.manage_ns;
-        fragmented += program.fragmented;
-        examined += program.examined;
-        faults += program.page_faults;
-        fault_batches += program.fault_batches;
-        fault += line.fault_ns;
-        evictions += program.evictions;
-        recomputed += program.recomputed;
-        peak = std::max(peak, program.peak_bytes);
-        host_peak = std::max(host_peak, program.host_bytes);
+        totals.latency_us.push_back((outcome.ns() + overhead_ns) * 1e-3);
+        if (totals.batches.size() < kMaxListed)
+            totals.batches.push_back({{"batch", step},
+                                      {"path", slowest->first},
+                                      {"predicted", slowest->second},
+                                      {"latency_us", totals.latency_us.back()}});
+        totals.add(outcome);
     }
-    check_limits(failed, why, latency_us, base);
-    const std::size_t trained = latency_us.size();
+    return totals;
+}
+
+ordered_json TrainingPlan::summary(const StepTotals& totals, double overhead_ns) const {
+    const std::size_t trained = totals.latency_us.size();
     const double n = trained > 0 ? static_cast<double>(trained) : 1;
-    ordered_json summary{{"batches", steps},
+    const TrainingConfig& training = platform_.training;
+    ordered_json summary{{"batches", samples_.size() / training.gpus},
                          {"trained", trained},
-                         {"out_of_memory", failed},
-                         {"thrashing", thrashed},
+                         {"out_of_memory", totals.failed},
+                         {"thrashing", totals.thrashed},
                          {"distinct_steps", outcomes_.size()},
                          {"mispredictions", mispredictions_},
                          {"misprediction_records", records_}};
     if (trained > 0) {
         double all = 0;
-        for (const double us : latency_us) all += us;
-        summary["latency_us"] = latency_json(latency_us);
+        for (const double us : totals.latency_us) all += us;
+        summary["latency_us"] = latency_json(totals.latency_us);
         summary["samples_per_second"] =
-            network_.config.batch * platform_.training.gpus * static_cast<double>(trained) / all * 1e6;
-        summary["over_unlimited_memory"] = all * 1e3 / base;
-        summary["breakdown_us"] = {{"compute", compute / n * 1e-3},
-                                   {"recompute", recompute / n * 1e-3},
-                                   {"migration not hidden", waiting / n * 1e-3},
-                                   {"page faults", fault / n * 1e-3},
-                                   {"copies on the device", carried / n * 1e-3},
+            network_.config.batch * training.gpus * static_cast<double>(trained) / all * 1e6;
+        summary["over_unlimited_memory"] = all * 1e3 / totals.base;
+        summary["breakdown_us"] = {{"compute", totals.compute / n * 1e-3},
+                                   {"recompute", totals.recompute / n * 1e-3},
+                                   {"migration not hidden", totals.waiting / n * 1e-3},
+                                   {"page faults", totals.fault / n * 1e-3},
+                                   {"copies on the device", totals.carried / n * 1e-3},
                                    {"pilot and mapping", overhead_ns * 1e-3},
-                                   {"manager", manage / n * 1e-3},
-                                   {"all-reduce not hidden", exposed / n * 1e-3}};
-        summary["host_optimiser_us"] = host / n * 1e-3;
-        summary["recompute_over_compute"] = recompute / base;
+                                   {"manager", totals.manage / n * 1e-3},
+                                   {"all-reduce not hidden", totals.exposed / n * 1e-3}};
+        summary["host_optimiser_us"] = totals.host / n * 1e-3;
+        summary["recompute_over_compute"] = totals.recompute / totals.base;
     }
-    summary["peak_device_bytes"] = peak;
-    summary["peak_host_bytes"] = host_peak;
-    summary["unmanaged_peak_bytes"] = unmanaged;
+    summary["peak_device_bytes"] = totals.peak;
+    summary["peak_host_bytes"] = totals.host_peak;
+    summary["unmanaged_peak_bytes"] = totals.unmanaged;
     summary["budget_bytes"] = platform_.budget_bytes();
     const double pj =
-        8 * ((to_device + to_host) * (platform_.training.link_pj_per_bit + platform_.training.device_pj_per_bit) +
-             2 * carried_bytes * platform_.training.device_pj_per_bit);
+        8 * ((totals.to_device + totals.to_host) * (training.link_pj_per_bit + training.device_pj_per_bit) +
+             2 * totals.carried_bytes * training.device_pj_per_bit);
     summary["migration_uj"] = pj / n * 1e-6;
+    return summary;
+}
+
+std::vector<Check> TrainingPlan::checks(const StepTotals& totals) const {
+    const std::size_t trained = totals.latency_us.size();
     Checks checks;
-    checks.equal("training steps = trained + out of memory", static_cast<double>(steps),
-                 static_cast<double>(trained + failed));
-    checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()), static_cast<double>(peak));
-    if (trained > 0) checks.equal("operators take their own time once", base - elsewhere, compute, 1e-6);
+    checks.equal("training steps = trained + out of memory",
+                 static_cast<double>(samples_.size() / platform_.training.gpus),
+                 static_cast<double>(trained + totals.failed));
+    checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()),
+                   static_cast<double>(totals.peak));
+    if (trained > 0)
+        checks.equal("operators take their own time once", totals.base - totals.elsewhere, totals.compute, 1e-6);
     if (platform_.training.functional && design_ != kUvm)
-        checks.equal("rules broken in the replay with contents", 0, static_cast<double>(broken));
-    const std::vector<Check> held = checks.take();
+        checks.equal("rules broken in the replay with contents", 0, static_cast<double>(totals.broken));
+    return checks.take();
+}
+
+ordered_json TrainingPlan::run() {
+    if (platform_.training.impl == "tlm") simulate();
+    const double overhead_ns =
+        design_ == kDynnOffload ? (platform_.training.pilot_us + platform_.training.mapping_us) * 1e3 : 0;
+    const StepTotals totals = this->totals(overhead_ns);
+    check_limits(totals.failed, totals.why, totals.latency_us, totals.base);
+    const std::vector<Check> held = checks(totals);
     ordered_json report{{"format", "switchyard-report"},
                         {"version", 1},
                         {"ok", std::all_of(held.begin(), held.end(), [](const Check& check) { return check.ok; })},
                         {"model", network_.name},
                         {"design", design_},
                         {"fidelity", {{"memory", platform_.training.impl}}},
-                        {"summary", summary},
+                        {"summary", summary(totals, overhead_ns)},
                         {"counters",
-                         {{"to_device_bytes", to_device},
-                          {"to_host_bytes", to_host},
-                          {"carried_bytes", carried_bytes},
-                          {"fetched_in_vain_bytes", vain},
-                          {"on_demand_fetches", on_demand},
-                          {"page_faults", faults},
-                          {"fault_batches", fault_batches},
-                          {"evictions", evictions},
-                          {"recomputed_operators", recomputed},
-                          {"examined_candidates", examined},
-                          {"fragmented_allocations", fragmented}}},
-                        {"batches", batches},
+                         {{"to_device_bytes", totals.to_device},
+                          {"to_host_bytes", totals.to_host},
+                          {"carried_bytes", totals.carried_bytes},
+                          {"fetched_in_vain_bytes", totals.vain},
+                          {"on_demand_fetches", totals.on_demand},
+                          {"page_faults", totals.faults},
+                          {"fault_batches", totals.fault_batches},
+                          {"evictions", totals.evictions},
+                          {"recomputed_operators", totals.recomputed},
+                          {"examined_candidates", totals.examined},
+                          {"fragmented_allocations", totals.fragmented}}},
+                        {"batches", totals.batches},
                         {"conservation", checks_json(held)}};
-    if (!why.empty()) report["out_of_memory"] = why;
+    if (!totals.why.empty()) report["out_of_memory"] = totals.why;
     return report;
 }
 
