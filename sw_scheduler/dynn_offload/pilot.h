@@ -74,6 +74,7 @@ public:
 
 private:
     struct Layers;
+    class Training;
     PilotConfig config_;
     std::unique_ptr<Layers> layers_;
 };

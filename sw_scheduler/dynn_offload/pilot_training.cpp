@@ -119,126 +119,178 @@ void shuffle(std::vector<std::uint32_t>& order, RandomSource& random) {
 
 }  // namespace
 
-std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
-    trained_on.clear();
-    Layers& l = *layers_;
-    const auto elements = static_cast<Eigen::Index>(vector_elements(config_.representation));
-    const Eigen::Index outputs = kOutputBlocks * elements;
-    std::vector<TrainingSet> sets;
-    Moments of_features(sched::kFeatures), of_rows(l.rows.shift.size());
-    std::vector<Moments> of_outputs(kBasicTypes, Moments(outputs));
-    for (const PilotTrace& trace : traces) {
-        if (trace.representation != config_.representation)
-            throw InputError(trace.network, 0, "representation",
-                             fmt::format("expected {}, the pilot's, found {}", to_string(config_.representation),
-                                         to_string(trace.representation)));
-        trained_on.push_back(trace.network);
-        sets.push_back(training_set(trace, config_.representation));
-        of_rows.add(sets.back().rows);
-        for (Eigen::Index c = 0; c < sets.back().features.cols(); ++c) {
-            of_features.add(sets.back().features.col(c));
-            of_outputs[sets.back().type].add(sets.back().wanted.col(sets.back().paths[static_cast<std::size_t>(c)]));
-        }
+/// One training: the traces as it reads them, the batches, and the descent of each layer.
+class Pilot::Training {
+public:
+    Training(Layers& layers, const PilotConfig& config)
+        : l_(layers),
+          config_(config),
+          elements_(static_cast<Eigen::Index>(vector_elements(config.representation))),
+          outputs_(kOutputBlocks * elements_),
+          slope_(static_cast<float>(config.slope)),
+          of_sample_(layers.sample, config.momentum),
+          of_matrix_(layers.matrix, config.momentum),
+          of_type_(layers.type, config.momentum),
+          random_(config.seed, 0x7a1) {
+        for (Layers::Perceptron& p : layers.perceptrons)
+            of_perceptrons_.push_back({Descent(p.first, config.momentum), Descent(p.second, config.momentum),
+                                       Descent(p.output, config.momentum)});
     }
-    // A column of inputs has the same norm from each of the two: that of independent normal elements of the sample.
-    const double norm = std::sqrt(static_cast<double>(sched::kFeatures));
-    l.features = of_features.scaling(norm);
-    l.rows = of_rows.scaling(norm);
-    for (unsigned t = 0; t < kBasicTypes; ++t)
-        l.perceptrons[t].outputs = of_outputs[t].scaling(std::sqrt(static_cast<double>(outputs)));
-    struct Item {
+
+    /// Reads the traces and scales layers and traces by their moments. Throws InputError.
+    void read(const std::vector<PilotTrace>& traces) {
+        Moments of_features(sched::kFeatures), of_rows(l_.rows.shift.size());
+        std::vector<Moments> of_outputs(kBasicTypes, Moments(outputs_));
+        for (const PilotTrace& trace : traces) {
+            if (trace.representation != config_.representation)
+                throw InputError(trace.network, 0, "representation",
+                                 fmt::format("expected {}, the pilot's, found {}", to_string(config_.representation),
+                                             to_string(trace.representation)));
+            sets_.push_back(training_set(trace, config_.representation));
+            of_rows.add(sets_.back().rows);
+            for (Eigen::Index c = 0; c < sets_.back().features.cols(); ++c) {
+                of_features.add(sets_.back().features.col(c));
+                of_outputs[sets_.back().type].add(
+                    sets_.back().wanted.col(sets_.back().paths[static_cast<std::size_t>(c)]));
+            }
+        }
+        // A column of inputs has the same norm from each of the two: that of independent normal elements of the sample.
+        const double norm = std::sqrt(static_cast<double>(sched::kFeatures));
+        l_.features = of_features.scaling(norm);
+        l_.rows = of_rows.scaling(norm);
+        for (unsigned t = 0; t < kBasicTypes; ++t)
+            l_.perceptrons[t].outputs = of_outputs[t].scaling(std::sqrt(static_cast<double>(outputs_)));
+        scale_sets();
+    }
+
+    /// The mean loss of each epoch. Throws InputError if it diverges.
+    std::vector<double> run() {
+        std::vector<std::uint32_t> sequence(batches_.size());
+        std::iota(sequence.begin(), sequence.end(), 0U);
+        std::vector<double> losses;
+        for (unsigned epoch = 0; epoch < config_.epochs; ++epoch) {
+            for (std::vector<std::uint32_t>& order : orders_) shuffle(order, random_);
+            shuffle(sequence, random_);
+            // The rate falls linearly over the last epochs: at a constant rate the weights go on to move at random.
+            const double left = (config_.epochs - epoch) / (config_.falling_share * config_.epochs + 1e-9);
+            const auto rate = static_cast<float>(config_.learning_rate * std::min(1.0, left));
+            double loss = 0;
+            std::size_t count = 0;
+            for (const std::uint32_t b : sequence) {
+                const Columns columns = columns_of(batches_[b]);
+                loss += descend(sets_[batches_[b].set], columns, rate);
+                count += static_cast<std::size_t>(columns.features.cols());
+            }
+            losses.push_back(loss / static_cast<double>(std::max<std::size_t>(count, 1)));
+            if (!std::isfinite(losses.back()))
+                throw InputError("", 0, "learning_rate",
+                                 fmt::format("expected a rate at which training converges, found one at which it "
+                                             "diverges in epoch {}; take a lower one",
+                                             epoch + 1));
+        }
+        return losses;
+    }
+
+private:
+    struct Batch {
         std::uint32_t set, first;
     };
-    std::vector<Item> batches;
-    std::vector<std::vector<std::uint32_t>> orders;
-    for (std::uint32_t s = 0; s < sets.size(); ++s) {
-        TrainingSet& set = sets[s];
-        const PilotScaling& labels = l.perceptrons[set.type].outputs;
-        set.rows = (set.rows - l.rows.shift).cwiseProduct(l.rows.scale);
-        set.features = l.features.scale.asDiagonal() * (set.features.colwise() - l.features.shift);
-        set.wanted = labels.scale.asDiagonal() * (set.wanted.colwise() - labels.shift);
-        orders.emplace_back(set.paths.size());
-        std::iota(orders.back().begin(), orders.back().end(), 0U);
-        // A batch is of one trace, so that its matrix passes the input layer once.
-        for (std::uint32_t first = 0; first < set.paths.size(); first += config_.batch) batches.push_back({s, first});
-    }
-    RandomSource random(config_.seed, 0x7a1);
-    const auto slope = static_cast<float>(config_.slope);
-    const auto active = [slope](const PilotMatrix& x) { return PilotMatrix(x.cwiseMax(slope * x)); };
-    const auto derived = [slope](const PilotMatrix& y, const PilotMatrix& gradient) {
-        return PilotMatrix((y.array() > 0).select(gradient, slope * gradient));
+    struct Columns {
+        PilotMatrix features, wanted;
     };
-    Descent of_sample(l.sample, config_.momentum), of_matrix(l.matrix, config_.momentum),
-        of_type(l.type, config_.momentum);
-    std::vector<PerceptronDescent> of_perceptrons;
-    for (Layers::Perceptron& p : l.perceptrons)
-        of_perceptrons.push_back({Descent(p.first, config_.momentum), Descent(p.second, config_.momentum),
-                                  Descent(p.output, config_.momentum)});
-    std::vector<std::uint32_t> sequence(batches.size());
-    std::iota(sequence.begin(), sequence.end(), 0U);
-    std::vector<double> losses;
-    for (unsigned epoch = 0; epoch < config_.epochs; ++epoch) {
-        for (std::vector<std::uint32_t>& order : orders) shuffle(order, random);
-        shuffle(sequence, random);
-        // The rate falls linearly over the last epochs: at a constant rate the weights go on to move at random.
-        const double left = (config_.epochs - epoch) / (config_.falling_share * config_.epochs + 1e-9);
-        const auto rate = static_cast<float>(config_.learning_rate * std::min(1.0, left));
-        double loss = 0;
-        std::size_t count = 0;
-        for (const std::uint32_t b : sequence) {
-            const TrainingSet& set = sets[batches[b].set];
-            const std::vector<std::uint32_t>& order = orders[batches[b].set];
-            const std::size_t columns = std::min<std::size_t>(config_.batch, order.size() - batches[b].first);
-            PilotMatrix features(sched::kFeatures, columns), wanted(outputs, columns);
-            for (std::size_t c = 0; c < columns; ++c) {
-                const std::uint32_t sample = order[batches[b].first + c];
-                features.col(static_cast<Eigen::Index>(c)) = set.features.col(sample);
-                wanted.col(static_cast<Eigen::Index>(c)) = set.wanted.col(set.paths[sample]);
-            }
-            Layers::Perceptron& p = l.perceptrons[set.type];
-            PerceptronDescent& descent = of_perceptrons[set.type];
-            // Forward.
-            const PilotMatrix from_sample = active((l.sample.weights * features).colwise() + l.sample.bias);
-            const Eigen::VectorXf of_rows_now = l.matrix.weights * set.rows + l.matrix.bias;
-            const Eigen::VectorXf from_matrix = of_rows_now.cwiseMax(slope * of_rows_now);
-            const Eigen::VectorXf of_type_now = l.type.weights.col(set.type) + l.type.bias;
-            const Eigen::VectorXf from_type = of_type_now.cwiseMax(slope * of_type_now);
-            const auto samples = static_cast<Eigen::Index>(columns);
-            PilotMatrix joined(from_sample.rows() + from_matrix.size() + from_type.size(), samples);
-            joined << from_sample, from_matrix.replicate(1, samples), from_type.replicate(1, samples);
-            const PilotMatrix first = active((p.first.weights * joined).colwise() + p.first.bias);
-            const PilotMatrix second = active((p.second.weights * first).colwise() + p.second.bias);
-            const PilotMatrix output = (p.output.weights * second).colwise() + p.output.bias;
-            // Backward: the mean of the squared error over outputs and batch. Its gradient is shortened to a norm of
-            // max_gradient: with many neurons the first steps diverge otherwise.
-            const PilotMatrix error = output - wanted;
-            loss += error.squaredNorm() / static_cast<double>(outputs);
-            count += columns;
-            PilotMatrix d_output = error / static_cast<float>(error.size());
-            d_output.bottomRows(elements) *= static_cast<float>(config_.total_weight);
-            const float length = d_output.norm();
-            if (length > static_cast<float>(config_.max_gradient))
-                d_output *= static_cast<float>(config_.max_gradient) / length;
-            const PilotMatrix d_second = derived(second, p.output.weights.transpose() * d_output);
-            const PilotMatrix d_first = derived(first, p.second.weights.transpose() * d_second);
-            const PilotMatrix d_joined = derived(joined, p.first.weights.transpose() * d_first);
-            descent.output.step(second, d_output, rate);
-            descent.second.step(first, d_second, rate);
-            descent.first.step(joined, d_first, rate);
-            of_sample.step(features, d_joined.topRows(from_sample.rows()), rate);
-            of_matrix.step(set.rows, d_joined.middleRows(from_sample.rows(), from_matrix.size()).rowwise().sum(), rate);
-            PilotMatrix kind = PilotMatrix::Zero(kBasicTypes, 1);
-            kind(set.type, 0) = 1;
-            of_type.step(kind, d_joined.bottomRows(from_type.size()).rowwise().sum(), rate);
+
+    void scale_sets() {
+        for (std::uint32_t s = 0; s < sets_.size(); ++s) {
+            TrainingSet& set = sets_[s];
+            const PilotScaling& labels = l_.perceptrons[set.type].outputs;
+            set.rows = (set.rows - l_.rows.shift).cwiseProduct(l_.rows.scale);
+            set.features = l_.features.scale.asDiagonal() * (set.features.colwise() - l_.features.shift);
+            set.wanted = labels.scale.asDiagonal() * (set.wanted.colwise() - labels.shift);
+            orders_.emplace_back(set.paths.size());
+            std::iota(orders_.back().begin(), orders_.back().end(), 0U);
+            // A batch is of one trace, so that its matrix passes the input layer once.
+            for (std::uint32_t first = 0; first < set.paths.size(); first += config_.batch)
+                batches_.push_back({s, first});
         }
-        losses.push_back(loss / static_cast<double>(std::max<std::size_t>(count, 1)));
-        if (!std::isfinite(losses.back()))
-            throw InputError("", 0, "learning_rate",
-                             fmt::format("expected a rate at which training converges, found one at which it diverges "
-                                         "in epoch {}; take a lower one",
-                                         epoch + 1));
     }
-    return losses;
+
+    Columns columns_of(const Batch& batch) const {
+        const TrainingSet& set = sets_[batch.set];
+        const std::vector<std::uint32_t>& order = orders_[batch.set];
+        const std::size_t columns = std::min<std::size_t>(config_.batch, order.size() - batch.first);
+        Columns found{PilotMatrix(sched::kFeatures, columns), PilotMatrix(outputs_, columns)};
+        for (std::size_t c = 0; c < columns; ++c) {
+            const std::uint32_t sample = order[batch.first + c];
+            found.features.col(static_cast<Eigen::Index>(c)) = set.features.col(sample);
+            found.wanted.col(static_cast<Eigen::Index>(c)) = set.wanted.col(set.paths[sample]);
+        }
+        return found;
+    }
+
+    PilotMatrix active(const PilotMatrix& x) const { return x.cwiseMax(slope_ * x); }
+    Eigen::VectorXf active_column(const Eigen::VectorXf& x) const { return x.cwiseMax(slope_ * x); }
+    PilotMatrix derived(const PilotMatrix& y, const PilotMatrix& gradient) const {
+        return (y.array() > 0).select(gradient, slope_ * gradient);
+    }
+
+    /// The mean of the squared error over outputs and batch has a gradient that is shortened to a norm of max_gradient:
+    /// with many neurons the first steps diverge otherwise.
+    PilotMatrix gradient_of(const PilotMatrix& error) const {
+        PilotMatrix gradient = error / static_cast<float>(error.size());
+        gradient.bottomRows(elements_) *= static_cast<float>(config_.total_weight);
+        const float length = gradient.norm();
+        if (length > static_cast<float>(config_.max_gradient))
+            gradient *= static_cast<float>(config_.max_gradient) / length;
+        return gradient;
+    }
+
+    /// One step of all layers, forward and backward. The loss, summed over the samples.
+    double descend(const TrainingSet& set, const Columns& columns, float rate) {
+        Layers::Perceptron& p = l_.perceptrons[set.type];
+        PerceptronDescent& descent = of_perceptrons_[set.type];
+        const PilotMatrix from_sample = active((l_.sample.weights * columns.features).colwise() + l_.sample.bias);
+        const Eigen::VectorXf from_matrix = active_column(l_.matrix.weights * set.rows + l_.matrix.bias);
+        const Eigen::VectorXf from_type = active_column(l_.type.weights.col(set.type) + l_.type.bias);
+        const Eigen::Index samples = columns.features.cols();
+        PilotMatrix joined(from_sample.rows() + from_matrix.size() + from_type.size(), samples);
+        joined << from_sample, from_matrix.replicate(1, samples), from_type.replicate(1, samples);
+        const PilotMatrix first = active((p.first.weights * joined).colwise() + p.first.bias);
+        const PilotMatrix second = active((p.second.weights * first).colwise() + p.second.bias);
+        const PilotMatrix output = (p.output.weights * second).colwise() + p.output.bias;
+
+        const PilotMatrix error = output - columns.wanted, d_output = gradient_of(error);
+        const PilotMatrix d_second = derived(second, p.output.weights.transpose() * d_output);
+        const PilotMatrix d_first = derived(first, p.second.weights.transpose() * d_second);
+        const PilotMatrix d_joined = derived(joined, p.first.weights.transpose() * d_first);
+        descent.output.step(second, d_output, rate);
+        descent.second.step(first, d_second, rate);
+        descent.first.step(joined, d_first, rate);
+        of_sample_.step(columns.features, d_joined.topRows(from_sample.rows()), rate);
+        of_matrix_.step(set.rows, d_joined.middleRows(from_sample.rows(), from_matrix.size()).rowwise().sum(), rate);
+        PilotMatrix kind = PilotMatrix::Zero(kBasicTypes, 1);
+        kind(set.type, 0) = 1;
+        of_type_.step(kind, d_joined.bottomRows(from_type.size()).rowwise().sum(), rate);
+        return error.squaredNorm() / static_cast<double>(outputs_);
+    }
+
+    Layers& l_;
+    const PilotConfig& config_;
+    Eigen::Index elements_, outputs_;
+    float slope_;
+    std::vector<TrainingSet> sets_;
+    std::vector<Batch> batches_;
+    std::vector<std::vector<std::uint32_t>> orders_;  ///< by set: of its samples
+    Descent of_sample_, of_matrix_, of_type_;
+    std::vector<PerceptronDescent> of_perceptrons_;
+    RandomSource random_;
+};
+
+std::vector<double> Pilot::train(const std::vector<PilotTrace>& traces) {
+    Training training(*layers_, config_);
+    training.read(traces);
+    trained_on.clear();
+    for (const PilotTrace& trace : traces) trained_on.push_back(trace.network);
+    return training.run();
 }
 
 }  // namespace switchyard::dynn_offload

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -127,101 +129,143 @@ MemoryProgram run_unmanaged(const TrainingStream& stream, std::uint64_t budget, 
     return program;
 }
 
-MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budget, const ZeroOffloadConfig& config) {
-    MemoryProgram program;
-    program.capacity[0] = budget;
-    program.persistent_on_host = true;
-    std::uint64_t used = 0;
-    Addresses addresses(stream, budget, config.fragmentation);
-    std::vector<std::uint8_t> there(stream.tensors.size());
-    std::vector<std::uint32_t> last_device_write(stream.tensors.size(), sched::kNoOperator),
-        written_back(stream.tensors.size(), kNoAction);
-    const auto by_host = [&](std::uint32_t i) { return stream.operators[i].phase == sched::TrainingPhase::optimiser; };
-    for (std::uint32_t i = 0; i < stream.operators.size() && !by_host(i); ++i) {
-        for (const auto* list :
-             {&stream.operators[i].writes, &stream.operators[i].in_place, &stream.operators[i].reads})
-            for (const TensorId tensor : *list) last_device_write[stream.storage_of(tensor)] = i;
+namespace {
+
+/// One step of ZeRO-Offload, operator by operator.
+class ZeroOffloadStep {
+public:
+    ZeroOffloadStep(const TrainingStream& stream, std::uint64_t budget, const ZeroOffloadConfig& config)
+        : stream_(stream),
+          budget_(budget),
+          config_(config),
+          addresses_(stream, budget, config.fragmentation),
+          there_(stream.tensors.size()),
+          last_device_write_(stream.tensors.size(), sched::kNoOperator),
+          written_back_(stream.tensors.size(), kNoAction) {
+        program_.capacity[0] = budget;
+        program_.persistent_on_host = true;
+        for (std::uint32_t i = 0; i < stream.operators.size() && !by_host(i); ++i) {
+            for (const auto* list :
+                 {&stream.operators[i].writes, &stream.operators[i].in_place, &stream.operators[i].reads})
+                for (const TensorId tensor : *list) last_device_write_[stream.storage_of(tensor)] = i;
+        }
+        for (TensorId id = 0; id < stream.tensors.size(); ++id) {
+            const TrainingTensor& tensor = stream.tensors[id];
+            if (tensor.is_view()) continue;
+            if (tensor.kind == sched::TensorKind::parameter) program_.host_bytes += 4 * tensor.bytes;
+            if (tensor.producer != sched::kNoOperator || tensor.kind == sched::TensorKind::optimiser_state) continue;
+            program_.on_device.push_back(id);
+            there_[id] = 1;
+            used_ += tensor.bytes;
+            addresses_.add(id);
+        }
     }
-    for (TensorId id = 0; id < stream.tensors.size(); ++id) {
-        const TrainingTensor& tensor = stream.tensors[id];
-        if (tensor.is_view()) continue;
-        if (tensor.kind == sched::TensorKind::parameter) program.host_bytes += 4 * tensor.bytes;
-        if (tensor.producer != sched::kNoOperator || tensor.kind == sched::TensorKind::optimiser_state) continue;
-        program.on_device.push_back(id);
-        there[id] = 1;
-        used += tensor.bytes;
-        addresses.add(id);
+
+    MemoryProgram run() {
+        for (std::uint32_t i = 0; i < stream_.operators.size(); ++i) {
+            if (by_host(i))
+                run_on_host(i);
+            else
+                run_on_device(i);
+        }
+        return std::move(program_);
     }
-    const auto drop = [&](TensorId id, Queue queue, std::uint32_t op) {
-        there[id] = 0;
-        used -= stream.tensors[id].bytes;
-        addresses.remove(id);
-        program.actions.push_back(storage_action(ActionKind::drop, queue, id, stream.tensors[id].bytes, op));
-    };
-    // Gradients that wait for the link are in device memory still: who needs their room waits for their copies.
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> leaving;
-    std::size_t left = 0;
-    std::uint64_t leaving_bytes = 0;
-    std::uint32_t last_compute = kNoAction;
-    for (std::uint32_t i = 0; i < stream.operators.size(); ++i) {
-        const TrainingOperator& op = stream.operators[i];
-        if (by_host(i)) {
-            // The first one waits for all gradients: the norm is clipped, and an overflow is looked for.
-            Action action = compute_action(stream, i);
-            action.kind = ActionKind::host_compute;
-            action.queue = Queue::host;
-            std::uint64_t parameter_bytes = 0;
-            for (const TensorId tensor : op.in_place)
-                if (stream.tensors[stream.storage_of(tensor)].kind == sched::TensorKind::parameter)
-                    parameter_bytes += stream.tensors[stream.storage_of(tensor)].bytes;
-            action.ns = 7 * static_cast<double>(parameter_bytes) / config.host_gb_per_s;
-            if (last_compute != kNoAction) {
-                action.after = last_compute;
-                for (const std::uint32_t back : written_back)
-                    if (back != kNoAction) action.after = std::max(action.after, back);
-                last_compute = kNoAction;
-            }
-            program.actions.push_back(action);
-            const auto done = static_cast<std::uint32_t>(program.actions.size() - 1);
-            for (const TensorId tensor : op.in_place) {
-                const TensorId id = stream.storage_of(tensor);
-                if (!there[id]) continue;
-                Action back = storage_action(ActionKind::fetch, Queue::copy, id, stream.tensors[id].bytes, i);
-                back.after = done;
-                program.actions.push_back(back);
-            }
-            continue;
+
+private:
+    bool by_host(std::uint32_t i) const { return stream_.operators[i].phase == sched::TrainingPhase::optimiser; }
+
+    void drop(TensorId id, Queue queue, std::uint32_t op) {
+        there_[id] = 0;
+        used_ -= stream_.tensors[id].bytes;
+        addresses_.remove(id);
+        program_.actions.push_back(storage_action(ActionKind::drop, queue, id, stream_.tensors[id].bytes, op));
+    }
+
+    void run_on_host(std::uint32_t i) {
+        const TrainingOperator& op = stream_.operators[i];
+        Action action = compute_action(stream_, i);
+        action.kind = ActionKind::host_compute;
+        action.queue = Queue::host;
+        std::uint64_t parameter_bytes = 0;
+        for (const TensorId tensor : op.in_place)
+            if (stream_.tensors[stream_.storage_of(tensor)].kind == sched::TensorKind::parameter)
+                parameter_bytes += stream_.tensors[stream_.storage_of(tensor)].bytes;
+        action.ns = 7 * static_cast<double>(parameter_bytes) / config_.host_gb_per_s;
+        // The first one waits for all gradients: the norm is clipped, and an overflow is looked for.
+        if (last_compute_ != kNoAction) {
+            action.after = last_compute_;
+            for (const std::uint32_t back : written_back_)
+                if (back != kNoAction) action.after = std::max(action.after, back);
+            last_compute_ = kNoAction;
         }
-        used += result_bytes(stream, i);
-        for (const TensorId tensor : op.writes) there[stream.storage_of(tensor)] = 1;
-        addresses.run(i);
-        const std::uint64_t needed = used + op.workspace_bytes;
-        Action action = compute_action(stream, i);
-        for (; left < leaving.size() && needed + leaving_bytes > budget; ++left) {
-            action.after = leaving[left].first;
-            leaving_bytes -= leaving[left].second;
+        program_.actions.push_back(action);
+        const auto done = static_cast<std::uint32_t>(program_.actions.size() - 1);
+        for (const TensorId tensor : op.in_place) {
+            const TensorId id = stream_.storage_of(tensor);
+            if (!there_[id]) continue;
+            Action back = storage_action(ActionKind::fetch, Queue::copy, id, stream_.tensors[id].bytes, i);
+            back.after = done;
+            program_.actions.push_back(back);
         }
-        program.peak_bytes = std::max(program.peak_bytes, needed + leaving_bytes);
-        if (needed > budget && program.out_of_memory.empty()) program.out_of_memory = full(stream, i, needed, budget);
-        addresses.report(i, program);
-        program.actions.push_back(action);
-        last_compute = static_cast<std::uint32_t>(program.actions.size() - 1);
-        for (const TensorId id : stream.storages(i)) {
-            if (stream.tensors[id].kind != sched::TensorKind::gradient || last_device_write[id] != i ||
-                stream.tensors[id].last_use == i || !there[id])
-                continue;
-            Action back = storage_action(ActionKind::write_back, Queue::copy, id, stream.tensors[id].bytes, i);
-            back.after = last_compute;
-            program.actions.push_back(back);
-            written_back[id] = static_cast<std::uint32_t>(program.actions.size() - 1);
-            drop(id, Queue::copy, i);
-            leaving.emplace_back(program.actions.size() - 1, stream.tensors[id].bytes);
-            leaving_bytes += stream.tensors[id].bytes;
+    }
+
+    void run_on_device(std::uint32_t i) {
+        const TrainingOperator& op = stream_.operators[i];
+        used_ += result_bytes(stream_, i);
+        for (const TensorId tensor : op.writes) there_[stream_.storage_of(tensor)] = 1;
+        addresses_.run(i);
+        const std::uint64_t needed = used_ + op.workspace_bytes;
+        Action action = compute_action(stream_, i);
+        for (; left_ < leaving_.size() && needed + leaving_bytes_ > budget_; ++left_) {
+            action.after = leaving_[left_].first;
+            leaving_bytes_ -= leaving_[left_].second;
         }
+        program_.peak_bytes = std::max(program_.peak_bytes, needed + leaving_bytes_);
+        if (needed > budget_ && program_.out_of_memory.empty())
+            program_.out_of_memory = full(stream_, i, needed, budget_);
+        addresses_.report(i, program_);
+        program_.actions.push_back(action);
+        last_compute_ = static_cast<std::uint32_t>(program_.actions.size() - 1);
+        write_gradients_back(i);
         for (const TensorId id : op.released)
-            if (!stream.tensors[id].is_view() && there[id]) drop(id, Queue::compute, i);
+            if (!stream_.tensors[id].is_view() && there_[id]) drop(id, Queue::compute, i);
     }
-    return program;
+
+    /// Those that the operator has written last.
+    void write_gradients_back(std::uint32_t i) {
+        for (const TensorId id : stream_.storages(i)) {
+            if (stream_.tensors[id].kind != sched::TensorKind::gradient || last_device_write_[id] != i ||
+                stream_.tensors[id].last_use == i || !there_[id])
+                continue;
+            Action back = storage_action(ActionKind::write_back, Queue::copy, id, stream_.tensors[id].bytes, i);
+            back.after = last_compute_;
+            program_.actions.push_back(back);
+            written_back_[id] = static_cast<std::uint32_t>(program_.actions.size() - 1);
+            drop(id, Queue::copy, i);
+            leaving_.emplace_back(program_.actions.size() - 1, stream_.tensors[id].bytes);
+            leaving_bytes_ += stream_.tensors[id].bytes;
+        }
+    }
+
+    const TrainingStream& stream_;
+    std::uint64_t budget_;
+    ZeroOffloadConfig config_;
+    MemoryProgram program_;
+    Addresses addresses_;
+    std::uint64_t used_ = 0;
+    std::vector<std::uint8_t> there_;  ///< by tensor: on the device
+    std::vector<std::uint32_t> last_device_write_, written_back_;
+    /// Gradients that wait for the link are in device memory still: who needs their room waits for their copies.
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> leaving_;
+    std::size_t left_ = 0;
+    std::uint64_t leaving_bytes_ = 0;
+    std::uint32_t last_compute_ = kNoAction;
+};
+
+}  // namespace
+
+MemoryProgram run_zero_offload(const TrainingStream& stream, std::uint64_t budget, const ZeroOffloadConfig& config) {
+    return ZeroOffloadStep(stream, budget, config).run();
 }
 
 }  // namespace switchyard::memory_managers
