@@ -83,6 +83,30 @@ void check_heads(const LayerSpec& layer, std::uint32_t channels, const std::stri
                         3u * layer.heads, layer.heads, channels));
 }
 
+/// Shape and work of an attention, whose input has queries, keys and values.
+void infer_attention(const LayerSpec& layer, const TensorShape& input, std::uint32_t samples_per_input,
+                     const std::string& file, Operator& op) {
+    OperatorShape& shape = op.shape;
+    if (input.channels % 3 != 0)
+        throw InputError(
+            file, layer.line, layer.key("from"),
+            fmt::format("expected queries, keys and values side by side, a multiple of 3 channels, found {}",
+                        input.channels));
+    shape.out_channels = static_cast<std::uint16_t>(input.channels / 3);
+    shape.heads = layer.heads;
+    if (shape.out_channels % shape.heads != 0)
+        throw InputError(
+            file, layer.line, layer.key("heads"),
+            fmt::format("expected a divisor of {} channels, found {} heads", shape.out_channels, shape.heads));
+    shape.joined = joined_samples(layer, samples_per_input, file);
+    if (shape.joined > 1 && input.rows != 1)
+        throw InputError(
+            file, layer.line, layer.key("over"),
+            fmt::format("expected samples of one token for an attention over the samples of an input, found {}",
+                        to_string(input)));
+    op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.joined * shape.out_channels;
+}
+
 }  // namespace
 
 std::string to_string(const TensorShape& shape) {
@@ -147,24 +171,7 @@ Operator infer_operator(const LayerSpec& layer, const TensorShape& input, const 
             break;
         case OpKind::attention:
             want_tokens();
-            if (input.channels % 3 != 0)
-                throw InputError(
-                    file, layer.line, layer.key("from"),
-                    fmt::format("expected queries, keys and values side by side, a multiple of 3 channels, found {}",
-                                input.channels));
-            shape.out_channels = static_cast<std::uint16_t>(input.channels / 3);
-            shape.heads = layer.heads;
-            if (shape.out_channels % shape.heads != 0)
-                throw InputError(
-                    file, layer.line, layer.key("heads"),
-                    fmt::format("expected a divisor of {} channels, found {} heads", shape.out_channels, shape.heads));
-            shape.joined = joined_samples(layer, samples_per_input, file);
-            if (shape.joined > 1 && input.rows != 1)
-                throw InputError(
-                    file, layer.line, layer.key("over"),
-                    fmt::format("expected samples of one token for an attention over the samples of an input, found {}",
-                                to_string(input)));
-            op.macs_per_sample = 2 * std::uint64_t{input.rows} * input.rows * shape.joined * shape.out_channels;
+            infer_attention(layer, input, samples_per_input, file, op);
             break;
         case OpKind::pool:
             shape.joined = joined_samples(layer, samples_per_input, file);
