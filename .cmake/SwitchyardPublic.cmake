@@ -51,6 +51,8 @@ set(SWITCHYARD_PUBLIC_system platform/system/checks.h platform/system/config_sec
 set(SWITCHYARD_PUBLIC_chip platform/chip/chip.h platform/chip/platform_config.h)
 set(SWITCHYARD_PUBLIC_adyna platform/systems/adyna/accelerator.h platform/systems/adyna/network_values.h
   platform/systems/adyna/report.h platform/systems/adyna/simulation.h)
+set(SWITCHYARD_PUBLIC_sushi platform/systems/sushi/sushi_accelerator.h)
+set(SWITCHYARD_PUBLIC_gpu_device platform/gpu/gpu_device.h platform/gpu/gpu_platform.h)
 set(SWITCHYARD_PUBLIC_m_tenant platform/systems/m_tenant/m_tenant.h)
 set(SWITCHYARD_PUBLIC_gpu_roofline platform/systems/gpu_roofline/gpu.h)
 set(SWITCHYARD_PUBLIC_experiment platform/experiment/run_experiment.h platform/experiment/run_sweep.h)

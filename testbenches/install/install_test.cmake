@@ -112,6 +112,13 @@ if(promise STREQUAL "" OR found EQUAL -1)
 endif()
 message(STATUS "docs/integration.md: ${promise}")
 
+# The same of the page of the other devices.
+extract_snippets(${prefix}/share/doc/Switchyard/integration_devices.md ${SCRATCH}/devices)
+must(${CMAKE_COMMAND} -E chdir ${SCRATCH}/devices ${CMAKE_COMMAND} -E env PREFIX=${prefix}
+  "CXX=${COMPILER}" "CXXFLAGS=${SANITIZE} ${COVERAGE}" CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} CMAKE_GENERATOR=${GENERATOR}
+  sh commands.sh)
+message(STATUS "docs/integration_devices.md: ${output}")
+
 # What it lists is what find_package(Switchyard) finds, and the address span that the registers have.
 file(READ ${page} text)
 file(GLOB_RECURSE dependencies ${prefix}/SwitchyardDependencies.cmake)

@@ -52,6 +52,22 @@ hw::DramTarget::Config dram_config(const SushiConfig& config) {
 
 }  // namespace
 
+SharedMemory::SharedMemory(const sc_core::sc_module_name& module_name)
+    : sc_module(module_name), from_controller("from_controller"), from_host("from_host"), memory("memory") {
+    from_controller.register_b_transport(this, &SharedMemory::b_transport);
+    from_controller.register_transport_dbg(this, &SharedMemory::debug_transport);
+    from_host.register_b_transport(this, &SharedMemory::b_transport);
+    from_host.register_transport_dbg(this, &SharedMemory::debug_transport);
+}
+
+void SharedMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    memory->b_transport(payload, delay);
+}
+
+unsigned SharedMemory::debug_transport(::tlm::tlm_generic_payload& payload) {
+    return memory->transport_dbg(payload);
+}
+
 SushiChip::SushiChip(const sc_core::sc_module_name& module_name, const SushiConfig& config, const BufferConfig& buffers,
                      const SupernetMemory& memory)
     : sc_module(module_name),
@@ -63,11 +79,13 @@ SushiChip::SushiChip(const sc_core::sc_module_name& module_name, const SushiConf
       streaming("streaming_buffer", {buffers.bytes().streaming}, registry),
       parameters("parameter_buffer", {buffers.bytes().parameters}, registry),
       output("output_buffer", {buffers.bytes().output}, registry),
+      shared("shared_dram"),
       dram("dram", dram_config(config), registry) {
     port.irq.bind(irq);
     port.commands.bind(controller.commands);
     controller.array.bind(array.command);
-    controller.dram.bind(dram.socket);
+    controller.dram.bind(shared.from_controller);
+    shared.memory.bind(dram.socket);
     controller.persistent.bind(persistent.socket);
     controller.dynamic.bind(dynamic.socket);
     controller.streaming.bind(streaming.socket);

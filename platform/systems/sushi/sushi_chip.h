@@ -16,7 +16,22 @@
 
 namespace switchyard::platform::sushi {
 
-/// SushiAccel: command port, controller, dot-product array, buffers, DRAM.
+/// Two initiators in front of one memory: passes their calls on and adds no time. The memory's model arbitrates.
+class SharedMemory : public sc_core::sc_module {
+public:
+    tlm_utils::simple_target_socket<SharedMemory> from_controller;
+    tlm_utils::simple_target_socket_optional<SharedMemory> from_host;
+    tlm_utils::simple_initiator_socket<SharedMemory> memory;
+
+    explicit SharedMemory(const sc_core::sc_module_name& name);
+
+private:
+    void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned debug_transport(::tlm::tlm_generic_payload& payload);
+};
+
+/// SushiAccel: command port, controller, dot-product array, buffers, DRAM. Its sockets: registers(), and the DRAM from
+/// address 0 on in memory(), which need not be bound.
 class SushiChip : public sc_core::sc_module {
 public:
     /// `buffers` as the design has them. Throws InputError for an array that there is not in RTL.
@@ -24,7 +39,8 @@ public:
               const SupernetMemory& memory);
 
     tlm_utils::simple_target_socket<hw::CommandPort>& registers() { return port.registers; }
-    sc_core::sc_signal<bool> irq{"irq"};
+    tlm_utils::simple_target_socket_optional<SharedMemory>& memory() { return shared.from_host; }
+    sc_core::sc_out<bool> irq{"irq"};
 
     /// Bytes of DRAM, without time. Throws std::runtime_error.
     void write_dram(std::uint64_t address, std::vector<std::uint8_t> bytes);
@@ -35,6 +51,7 @@ public:
     hw::LayerController controller;
     hw::DotProductArray array;
     hw::OnChipBuffer persistent, dynamic, streaming, parameters, output;
+    SharedMemory shared;
     hw::DramTarget dram;
 
 private:

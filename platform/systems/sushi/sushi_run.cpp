@@ -75,7 +75,9 @@ SushiRun simulated(const SushiHost& host) {
 
 SushiRun run_on_accelerator(const SushiWork& work, const SushiConfig& config, const SupernetMemory& memory,
                             SushiHost::Task task) {
+    sc_core::sc_signal<bool> irq("irq");
     SushiChip chip("accelerator", config, work.buffers, memory);
+    chip.irq.bind(irq);
     std::unique_ptr<ValueCheck> values;
     if (config.accelerator.functional) values = std::make_unique<ValueCheck>(work, memory, chip);
     std::uint64_t bytes_before = 0;
@@ -89,7 +91,7 @@ SushiRun run_on_accelerator(const SushiWork& work, const SushiConfig& config, co
     if (values) task.after = [&](std::size_t query, std::size_t subnet) { values->compare(query, subnet); };
     SushiHost host("host", config.host, task);
     host.registers.bind(chip.registers());
-    host.irq.bind(chip.irq);
+    host.irq.bind(irq);
     SushiRun run = simulated(host);
     if (!chip.registry.errors().empty()) throw std::runtime_error(chip.registry.errors().front());
     run.on_accelerator = true;

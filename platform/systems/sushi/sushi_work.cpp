@@ -166,10 +166,12 @@ LatencyTable simulated_table(const Supernet& supernet, const SushiConfig& config
         const bool fills = index < table.subgraphs.size();
         const SupernetMemory memory =
             lay_out(supernet, fills ? std::vector<SubGraph>{table.subgraphs[index]} : std::vector<SubGraph>{});
+        sc_core::sc_signal<bool> irq("irq");
         SushiChip chip("chip", timing, buffers, memory);
+        chip.irq.bind(irq);
         TableColumn column("column", chip, supernet.subnets.size(), fills);
         column.socket.bind(chip.registers());
-        column.irq.bind(chip.irq);
+        column.irq.bind(irq);
         sc_core::sc_start();
         if (!chip.registry.errors().empty()) throw std::runtime_error(chip.registry.errors().front());
         return json_text(ordered_json{{"fill", column.fill_us}, {"us", column.us}});

@@ -55,7 +55,9 @@ struct SimulatedChip {
             script(self, chip);
         });
         driver.socket.bind(chip.registers());
-        driver.irq.bind(chip.irq);
+        sc_core::sc_signal<bool> irq("irq");
+        chip.irq.bind(irq);
+        driver.irq.bind(irq);
         sc_core::sc_start();
         REQUIRE(chip.registry.errors().empty());
     }

@@ -65,7 +65,9 @@ void random_switches(const std::map<std::string, std::string>& overrides, std::s
             }
         });
         driver.socket.bind(chip.registers());
-        driver.irq.bind(chip.irq);
+        sc_core::sc_signal<bool> irq("irq");
+        chip.irq.bind(irq);
+        driver.irq.bind(irq);
         sc_core::sc_start();
         CHECK(chip.registry.errors().empty());
         CHECK(equal == queries);
@@ -166,7 +168,9 @@ SIM_TEST("the accelerator refuses commands that make no sense, and goes on", "[s
         self.wait_idle();
     });
     driver.socket.bind(chip.registers());
-    driver.irq.bind(chip.irq);
+    sc_core::sc_signal<bool> irq("irq");
+    chip.irq.bind(irq);
+    driver.irq.bind(irq);
     sc_core::sc_start();
     CHECK(good == 0);
     CHECK(failed == hw::CommandPort::kFailed);
