@@ -11,7 +11,8 @@
 
 namespace switchyard::dynn_offload {
 
-namespace {
+// Named: Pilot::Training has members of these types.
+namespace pilot_training {
 
 /// A trace as the training reads it: scaled inputs, and the wanted outputs of each path.
 struct TrainingSet {
@@ -117,7 +118,9 @@ void shuffle(std::vector<std::uint32_t>& order, RandomSource& random) {
         std::swap(order[i - 1], order[random.integer(0, static_cast<unsigned>(i - 1))]);
 }
 
-}  // namespace
+}  // namespace pilot_training
+
+using namespace pilot_training;
 
 /// One training: the traces as it reads them, the batches, and the descent of each layer.
 class Pilot::Training {
