@@ -5,26 +5,33 @@
 set -euo pipefail
 program=$1 folder=$2
 shift 2
-networks=("testbenches/data/moe.yaml" "configs/workloads/digits_skipnet.yaml")
-platform=configs/platforms/mini.yaml
+mini=configs/platforms/mini.yaml
+# Network, platform, settings.
+runs=("testbenches/data/moe.yaml $mini"
+    "testbenches/data/moe.yaml $mini hbm.pseudo_channel_gb_per_s=1"
+    "testbenches/data/rules.yaml $mini unit_samples=4"
+    "configs/workloads/digits_skipnet.yaml $mini"
+    "configs/workloads/digits_skipnet.yaml $mini controller.mask_prefetch_units=1")
 
 # A mutant may end the program in any way.
-run() { # run LIBRARY IMPL NETWORK
-    LD_PRELOAD=$folder/lib$1.so timeout 60 "$program" "$2" "$3" "$platform" 2>/dev/null || echo "status $?"
+run() { # run LIBRARY IMPL RUN
+    local arguments
+    read -ra arguments <<<"$3"
+    LD_PRELOAD=$folder/lib$1.so timeout 60 "$program" "$2" "${arguments[@]}" 2>/dev/null || echo "status $?"
 }
 
-status=0
+status=0 good=()
 for impl in tiles stages; do
-    for network in "${networks[@]}"; do
-        good[${#good[@]}]=$(run rules_good "$impl" "$network")
+    for run in "${runs[@]}"; do
+        good[${#good[@]}]=$(run rules_good "$impl" "$run")
     done
 done
 for mutant in "$@"; do
     found="" number=0
     for impl in tiles stages; do
         changed=no
-        for network in "${networks[@]}"; do
-            if [[ $changed == no && $(run "rules_$mutant" "$impl" "$network") != "${good[number]}" ]]; then changed=yes; fi
+        for run in "${runs[@]}"; do
+            if [[ $changed == no && $(run "rules_$mutant" "$impl" "$run") != "${good[number]}" ]]; then changed=yes; fi
             number=$((number + 1))
         done
         found+=" $impl $changed"

@@ -3,10 +3,13 @@
 // of each, with rules that a shared library has.
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <string>
 
 #include <nlohmann/json.hpp>
 #include <systemc>
 
+#include "switchyard/platform/system/point_setting.h"
 #include "switchyard/platform/system/system.h"
 
 namespace switchyard::platform {
@@ -15,7 +18,7 @@ std::unique_ptr<System> make_adyna_system();
 
 int sc_main(int argc, char** argv) {
     using namespace switchyard::platform;
-    if (argc != 4) return 2;
+    if (argc < 4) return 2;
     Point point;
     point.design = "adyna";
     point.workload = argv[2];
@@ -23,6 +26,11 @@ int sc_main(int argc, char** argv) {
     point.overrides["chip.impl"] = argv[1];
     point.work.batches = 3;
     try {
+        for (int i = 4; i < argc; ++i) {
+            const std::string setting = argv[i];
+            const std::size_t equals = setting.find('=');
+            apply_setting({"setting", 0}, setting.substr(0, equals), setting.substr(equals + 1), point);
+        }
         const auto system = make_adyna_system();
         const nlohmann::ordered_json report = system->prepare(point)->run();
         for (const auto& batch : report.at("batches")) std::printf("%.4f\n", batch.at("latency_us").get<double>());
