@@ -11,6 +11,7 @@
 #include "switchyard/sw_scheduler/base/error.h"
 #include "switchyard/sw_scheduler/base/files.h"
 #include "switchyard/sw_scheduler/base/input_file.h"
+#include "switchyard/sw_scheduler/base/json_kind.h"
 #include "switchyard/sw_scheduler/base/json_text.h"
 
 namespace switchyard::platform {
@@ -30,8 +31,9 @@ int CompareCommand::run() const {
         const bool folder = is_folder(given);
         const std::string path = folder ? given + (given.back() == '/' ? "" : "/") + "report.json" : given;
         ordered_json report = parse_ordered_json(read_file(path, kMaxReportBytes), path);
-        if (!report.is_object() || !report.contains("format") || report.at("format") != "switchyard-report")
-            throw InputError(path, 0, "format", "expected switchyard-report, found another format");
+        const ordered_json format = report.is_object() ? report.value("format", ordered_json()) : ordered_json();
+        if (format != "switchyard-report")
+            throw InputError(path, 0, "format", "expected switchyard-report, found " + json_kind(format));
         documents.push_back(std::move(report));
         names.push_back(given);
     }

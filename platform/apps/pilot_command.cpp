@@ -31,8 +31,10 @@ sched::TrainingNetwork read_network(const std::string& path, const std::string& 
                                     std::map<std::string, std::string> overrides) {
     sched::TrainingNetwork network =
         sched::read_training_network(path, describe_gpu(read_gpu_platform(gpu)), overrides);
-    if (!overrides.empty())
-        throw InputError("--set", 0, overrides.begin()->first, "expected a known key, found an unknown one");
+    if (!overrides.empty()) {
+        const std::string& key = overrides.begin()->first;
+        throw InputError("--set", 0, key, "expected a known key, found " + key);
+    }
     return network;
 }
 

@@ -130,9 +130,8 @@ const std::vector<std::string>& link_collectives() {
 nlohmann::ordered_json link_report(const LinkRun& run) {
     const sched::LinkTopology& topology = *run.topology;
     if (run.from >= topology.devices() || run.to >= topology.devices() || run.from == run.to)
-        throw std::invalid_argument(
-            fmt::format("a message from device {} to {}: expected two of {} devices, found others", run.from, run.to,
-                        topology.devices()));
+        throw std::invalid_argument(fmt::format("expected two of {} devices for a message, found {} and {}",
+                                                topology.devices(), run.from, run.to));
     nlohmann::ordered_json report = {{"format", "switchyard-link"},
                                      {"topology", topology.name()},
                                      {"devices", topology.devices()},

@@ -98,7 +98,7 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     check_overrides("network_interface", p.network_interface_overrides, hw::kNetworkInterfaceImplementations);
     check_overrides("noc", p.noc_overrides, std::vector<std::string>{"flit", "rtl", "lockstep"});
     if (p.noc.impl == "packet" && !p.noc_overrides.text.empty())
-        fail("noc", "impl_of_tiles: expected impl: flit beside it, found another");
+        fail("noc", "impl_of_tiles: expected impl: flit, found " + p.noc.impl);
     if (p.tiles() + p.hbm.interfaces() + 1 > 0xFFFF)
         fail("chip", "expected endpoints that 16 bits can number, found more");
     if (const std::string message = hw::validation_error(p.noc, p.endpoints().map.routers()); !message.empty())
@@ -118,16 +118,16 @@ void check(const PlatformConfig& p, const YAML::Node& root, const std::string& p
     if (p.chip.impl == "stages" && p.hbm.impl != "bandwidth")
         fail("hbm", "impl: expected chip.impl: tiles for " + p.hbm.impl + ", found " + p.chip.impl);
     if (p.chip.impl == "stages" && !p.hbm.request_log.empty())
-        fail("hbm", "request_log: expected chip.impl: tiles for it, found another");
+        fail("hbm", "request_log: expected chip.impl: tiles, found " + p.chip.impl);
     if (p.chip.impl == "stages" && !(p.pe_array_overrides.text.empty() && p.dispatcher_overrides.text.empty() &&
                                      p.network_interface_overrides.text.empty()))
-        fail("chip", "impl_of_tiles: expected impl: tiles for it, found another");
+        fail("chip", "impl_of_tiles: expected impl: tiles, found " + p.chip.impl);
     if (p.chip.impl == "tiles" && p.chip.ideal_kernel_store)
-        fail("chip", "ideal_kernel_store: expected impl: stages for it, found another");
+        fail("chip", "ideal_kernel_store: expected impl: stages, found " + p.chip.impl);
     if (p.chip.impl == "tiles" && !p.chip.kernel_fitting)
         fail("chip", "kernel_fitting: expected yes, or impl: stages, found no");
     if (p.chip.impl == "tiles" && p.chip.online_scheduling_us > 0)
-        fail("chip", "online_scheduling_us: expected impl: stages for it, found another");
+        fail("chip", "online_scheduling_us: expected impl: stages, found " + p.chip.impl);
     try {
         make_hardware_description(p).check();
     } catch (const InputError& error) {
@@ -197,7 +197,7 @@ namespace {
     std::vector<std::string> keys;
     keys.reserve(described.size());
     for (const KeyDescription& one : described) keys.push_back(one.key);
-    throw InputError("--set", 0, key, "expected a known key, found an unknown one" + suggestion(key, keys));
+    throw InputError("--set", 0, key, "expected a known key, found " + key + suggestion(key, keys));
 }
 
 }  // namespace

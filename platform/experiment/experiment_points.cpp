@@ -168,7 +168,7 @@ void override_settings(Experiment& experiment, const std::map<std::string, std::
         } else if (key == "seed") {
             experiment.seed = whole_number<std::uint64_t>("--set", 0, key, value, 0);
         } else if (!is_platform_key(key)) {
-            throw InputError("--set", 0, key, "expected batches, seed or a key of the platform, found an unknown one");
+            throw InputError("--set", 0, key, "expected batches, seed or a key of the platform, found " + key);
         } else {
             set_for_all(experiment, key, value);
         }

@@ -45,10 +45,11 @@ BatchCompiler::BatchCompiler(const RoutedNetwork& network, StageCompiler& stages
                          "expected one device and one cell at a time for a network whose host decides, found more");
     if (!host_decides && mechanisms_.speculative_routing)
         throw InputError(network.file, 0, "",
-                         "expected a network whose host decides for speculative routing, found another");
+                         "expected a network whose host decides for speculative routing, found one whose device does");
     if (!host_decides && moves_weights())
-        throw InputError(network.file, 0, "",
-                         "expected a network whose host decides for weights that come and go, found another");
+        throw InputError(
+            network.file, 0, "",
+            "expected a network whose host decides for weights that come and go, found one whose device does");
     if (!mechanisms_.placement_file.empty())
         placement_ = placement_of_file(network, mechanisms_.placement_file, devices_);
     else if (mechanisms_.placement == "profile")

@@ -120,7 +120,9 @@ std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::ve
         for (const RouterShape& router : routers)
             if (router.branches != config.branches || router.k != 1)
                 throw InputError(
-                    "routes: expected routers of equal branches and one branch a cell for zipf, found others");
+                    fmt::format("routes: expected routers of {} branches and one branch a cell for zipf, "
+                                "found one of {} and {}",
+                                config.branches, router.branches, router.k));
         config.cells = cells;
         config.skew = d.skew;
         config.correlation = d.correlation;
@@ -157,7 +159,8 @@ std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::ve
                 break;
             case Kind::exits:
                 if (router.branches != 2)
-                    throw InputError("routes: expected routers of two branches for exits, found others");
+                    throw InputError(
+                        fmt::format("routes: expected routers of two branches for exits, found {}", router.branches));
                 for (std::size_t cell = 0; cell < cells; ++cell) routes[cell] = {exits[cell] == r ? 1u : 0u};
                 break;
             case Kind::gates: {

@@ -147,7 +147,9 @@ RoutedNetwork read_routed_network(const std::string& path, std::map<std::string,
 
 CellRouter read_network_router(MappingReader& file, CellRouter::Kind kind, std::size_t branches) {
     const CellRouter router = read_cell_router(file.mapping("router"));
-    if (router.kind != kind) file.fail("router", "expected the kind of router that this network has, found another");
+    if (router.kind != kind)
+        file.fail("router", fmt::format("expected {}, the router of this network, found {}", to_string(kind),
+                                        to_string(router.kind)));
     if (branches > 0 && router.branches != branches)
         file.fail("router",
                   fmt::format("expected the {} branches of the network, found {}", branches, router.branches));

@@ -82,8 +82,8 @@ Placement read_router(const MappingReader& section, const PlacedRouter& router, 
         if (branch == router.branches)
             fail(line_of(node), fmt::format("expected at most {} branches, found more", router.branches));
         if (!node.IsScalar() || parse_plain_number(node.Scalar(), device) != Parsed::ok || device >= devices)
-            fail(line_of(node),
-                 fmt::format("branch {}: expected a device from 0 to {}, found another", branch, devices - 1));
+            fail(line_of(node), fmt::format("branch {}: expected a device from 0 to {}, found {}", branch, devices - 1,
+                                            kind_of(node)));
         if (++count[device] > each)
             fail(line_of(node), fmt::format("branch {}: expected at most {} of {} branches on device {}, found more",
                                             branch, each, router.branches, device));
@@ -114,7 +114,7 @@ std::vector<Placement> read_placement(const std::string& path, const std::vector
         if (!section.has(entry.first) || std::none_of(routers.begin(), routers.end(), [&](const PlacedRouter& router) {
                 return router.name == entry.first;
             }))
-            section.fail(entry.first, "expected a router of the network, found another");
+            section.fail(entry.first, "expected a router of the network, found " + entry.first);
     file.finish();
     return placements;
 }

@@ -191,11 +191,13 @@ void read_dynamic_routing_cells(MappingReader& file, RoutedNetwork& network) {
     const std::uint64_t channels = file.integer_or("channels", 2, 4096, 64),
                         layers = file.integer_or("layers", 1, 256, 16);
     if (rows % 128 != 0)
-        file.fail("rows",
-                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
+        file.fail(
+            "rows",
+            fmt::format("expected a multiple of 128, as the coarsest gate sees one pixel of 128, found {}", rows));
     if (columns % 128 != 0)
-        file.fail("columns",
-                  "expected a multiple of 128, as the coarsest gate sees one pixel of 128, found another number");
+        file.fail(
+            "columns",
+            fmt::format("expected a multiple of 128, as the coarsest gate sees one pixel of 128, found {}", columns));
     read_network_router(file, CellRouter::Kind::threshold);
     network.all_routers = file.choice_or("routers", {"reached", "all"}) == "all";
     network.cells = 1;

@@ -11,11 +11,13 @@ namespace switchyard::sched {
 namespace {
 
 void check_square(const LinkTopology& topology, const CellCounts& cells, std::uint64_t cell_bytes) {
-    bool square = cells.size() == topology.devices();
-    for (const auto& row : cells) square = square && row.size() == topology.devices();
-    if (!square)
-        throw std::invalid_argument(
-            fmt::format("cells: expected {0} x {0} counts, found another number", topology.devices()));
+    const std::size_t devices = topology.devices();
+    if (cells.size() != devices)
+        throw std::invalid_argument(fmt::format("cells: expected {} rows, found {}", devices, cells.size()));
+    for (const auto& row : cells)
+        if (row.size() != devices)
+            throw std::invalid_argument(
+                fmt::format("cells: expected rows of {} counts, found {}", devices, row.size()));
     if (cell_bytes == 0) throw std::invalid_argument("expected cells of a byte or more, found 0");
 }
 
@@ -96,7 +98,8 @@ CollectiveProgram sparse_all_to_all(const LinkTopology& topology, const CellCoun
 CollectiveProgram gather(const LinkTopology& topology, unsigned root, std::uint64_t bytes,
                          const CollectiveCosts& costs) {
     if (root >= topology.devices() || bytes == 0)
-        throw std::invalid_argument("gather: expected a device as root and a byte or more, found others");
+        throw std::invalid_argument(fmt::format("gather: expected a root below {} and a byte or more, found {} and {}",
+                                                topology.devices(), root, bytes));
     ProgramBuilder builder(topology, "gather", costs, topology.devices() * bytes);
     for (unsigned from = 0; from < topology.devices(); ++from)
         if (from != root) builder.copy(from, root, 0, from * bytes, bytes);
@@ -106,7 +109,8 @@ CollectiveProgram gather(const LinkTopology& topology, unsigned root, std::uint6
 CollectiveProgram scatter(const LinkTopology& topology, unsigned root, std::uint64_t bytes,
                           const CollectiveCosts& costs) {
     if (root >= topology.devices() || bytes == 0)
-        throw std::invalid_argument("scatter: expected a device as root and a byte or more, found others");
+        throw std::invalid_argument(fmt::format("scatter: expected a root below {} and a byte or more, found {} and {}",
+                                                topology.devices(), root, bytes));
     ProgramBuilder builder(topology, "scatter", costs, topology.devices() * bytes);
     for (unsigned to = 0; to < topology.devices(); ++to)
         if (to != root) builder.copy(root, to, to * bytes, 0, bytes);

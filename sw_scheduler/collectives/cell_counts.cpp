@@ -4,6 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/base/random_source.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 
@@ -11,7 +13,8 @@ namespace switchyard::sched {
 
 CellCounts skewed_cells(unsigned devices, std::uint64_t cells, double skew, std::uint64_t seed, bool own_ranks) {
     if (devices == 0 || !(skew >= 0))
-        throw std::invalid_argument("cells: expected devices and a skew of 0 or more, found others");
+        throw std::invalid_argument(
+            fmt::format("cells: expected a device and a skew of 0 or more, found {} and {}", devices, skew));
     RandomSource random(seed, 0);
     std::vector<unsigned> by_rank(devices);
     std::iota(by_rank.begin(), by_rank.end(), 0u);

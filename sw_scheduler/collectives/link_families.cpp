@@ -76,7 +76,7 @@ const std::vector<std::string>& link_families() {
 
 LinkTopology make_link_topology(const std::string& family, unsigned count, const LinkKind& kind) {
     if (count < 2 || count > kMaxDevices)
-        throw std::invalid_argument(fmt::format("expected 2 to {} devices, found another number", kMaxDevices));
+        throw std::invalid_argument(fmt::format("expected 2 to {} devices, found {}", kMaxDevices, count));
     if (family == "ring") return ring(count, kind);
     if (family == "fully_connected") return fully_connected(count, kind);
     if (family == "switch") return one_switch(count, kind);

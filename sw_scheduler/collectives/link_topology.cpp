@@ -71,7 +71,8 @@ LinkTopology::LinkTopology(std::string name, unsigned devices, bool devices_forw
     if (devices_ == 0 || nodes_.size() < devices_) throw std::invalid_argument("expected a device or more, found none");
     for (const Link& link : links_) {
         if (link.a >= nodes_.size() || link.b >= nodes_.size())
-            throw std::invalid_argument("expected a link to a known node, found another");
+            throw std::invalid_argument(
+                fmt::format("expected a link between nodes below {}, found {} and {}", nodes_.size(), link.a, link.b));
         if (link.a == link.b)
             throw std::invalid_argument(
                 fmt::format("expected a link to another node, found one from {} to itself", nodes_[link.a].name));
@@ -203,7 +204,8 @@ LinkTopology LinkTopology::first_devices(unsigned count) const {
 }
 
 LinkTopology LinkTopology::scaled(double factor) const {
-    if (!(factor > 0)) throw std::invalid_argument("expected a factor of rates above zero, found another");
+    if (!(factor > 0))
+        throw std::invalid_argument(fmt::format("expected a factor of rates above zero, found {}", factor));
     LinkTopology copy = *this;
     for (Link& link : copy.links_) {
         for (double* const rate : {&link.kind.gb_per_s, &link.kind.kernel_gb_per_s}) {

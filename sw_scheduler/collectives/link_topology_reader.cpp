@@ -72,7 +72,7 @@ LinkTopology parse_link_topology(const std::string& text, const std::string& fil
         MappingReader one(element, file, fmt::format("links[{}]", links.size()));
         one.allow({"between", "kind", "count"});
         const std::vector<std::string> ends = one.texts("between");
-        if (ends.size() != 2) one.fail("between", "expected two nodes, found another number");
+        if (ends.size() != 2) one.fail("between", fmt::format("expected two nodes, found {}", ends.size()));
         for (const std::string& end : ends)
             if (numbers.count(end) == 0) one.fail("between", fmt::format("expected a known node, found {}", end));
         if (ends[0] == ends[1]) one.fail("between", "expected two nodes, found the same twice");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "switchyard/sw_scheduler/collectives/builder.h"
 #include "switchyard/sw_scheduler/collectives/collectives.h"
 
@@ -11,7 +13,7 @@ constexpr std::uint64_t kElement = 4;  ///< bytes of a binary32
 
 void check_elements(std::uint64_t bytes) {
     if (bytes == 0 || bytes % kElement != 0)
-        throw std::invalid_argument("all-reduce: expected a multiple of 4 bytes, found another number");
+        throw std::invalid_argument(fmt::format("all-reduce: expected a multiple of 4 bytes, found {}", bytes));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "switchyard/sw_scheduler/sushi/latency_table.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "switchyard/sw_scheduler/base/error.h"
@@ -49,7 +50,8 @@ LatencyTable read_table(const std::string& path, const Supernet& supernet, const
         subgraph.name = entry.member("name").text();
         for (const JsonReader& slice : entry.member("slices").list()) {
             const std::vector<JsonReader> sizes = slice.list();
-            if (sizes.size() != 2) slice.fail("expected [kernels, channels], found another list");
+            if (sizes.size() != 2)
+                slice.fail(fmt::format("expected [kernels, channels], found {} numbers", sizes.size()));
             subgraph.slices.push_back({static_cast<std::uint32_t>(sizes[0].integer(0, UINT32_MAX)),
                                        static_cast<std::uint32_t>(sizes[1].integer(0, UINT32_MAX))});
         }

@@ -144,9 +144,10 @@ std::vector<SubGraph> read_subgraphs(const std::string& path, const Supernet& su
         for (const auto& [name, value] : slices.nodes()) {
             const auto tensor = std::find_if(supernet.tensors.begin(), supernet.tensors.end(),
                                              [&name = name](const Tensor& t) { return t.name == name; });
-            if (tensor == supernet.tensors.end()) slices.fail(name, "expected a tensor of the supernet, found another");
+            if (tensor == supernet.tensors.end()) slices.fail(name, "expected a tensor of the supernet, found " + name);
             const std::vector<double> sizes = slices.numbers(name, 1, 1 << 20);
-            if (sizes.size() != 2) slices.fail(name, "expected [kernels, channels], found another list");
+            if (sizes.size() != 2)
+                slices.fail(name, fmt::format("expected [kernels, channels], found {} numbers", sizes.size()));
             const WeightSlice slice{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1])};
             if (!(slice.shared_with(tensor->whole) == slice))
                 slices.fail(name, fmt::format("expected a slice within the tensor of {} x {}, found a larger one",

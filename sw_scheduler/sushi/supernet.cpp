@@ -213,7 +213,9 @@ Supernet read_supernet(const std::string& path) {
             supernet.tensors.push_back({listed.name, listed.layer.weights(), listed.layer.side});
         }
     } else {
-        if (supernet.height != supernet.width) reader.fail("input", "expected a square input, found another");
+        if (supernet.height != supernet.width)
+            reader.fail("input",
+                        fmt::format("expected a square input, found {} x {}", supernet.height, supernet.width));
         family == "ofa_resnet50" ? add_resnet_tensors(supernet) : add_mobilenet_tensors(supernet);
     }
     for (const YAML::Node& node : reader.list("subnets")) {

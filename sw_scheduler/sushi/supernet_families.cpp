@@ -63,7 +63,7 @@ public:
 
 std::vector<double> numbers_of(MappingReader& mapping, const char* key, std::size_t count, double low, double high) {
     std::vector<double> numbers = mapping.numbers(key, low, high);
-    if (numbers.size() != count) mapping.fail(key, fmt::format("expected {} numbers, found another number", count));
+    if (numbers.size() != count) mapping.fail(key, fmt::format("expected {} numbers, found {}", count, numbers.size()));
     return numbers;
 }
 

@@ -72,7 +72,8 @@ std::vector<TreeOrder> read_trees(const std::string& path) {
         for (const char c : lines.line()) {
             if (c == ' ' || c == '\t') continue;
             if (c != '0' && c != '1') lines.fail("", "expected 0 and 1, found " + shown(std::string(1, c)));
-            if (c == '1' && roots < 2) lines.fail("", "expected two children of an inner node, found others");
+            if (c == '1' && roots < 2)
+                lines.fail("", fmt::format("expected two children of an inner node, found {}", roots));
             roots = c == '1' ? roots - 1 : roots + 1;
             tree.push_back(c == '1' ? 1 : 0);
         }

@@ -237,7 +237,7 @@ TrainingNetwork make_training_network(const TrainingNetworkConfig& config, const
                          fmt::format("expected a divisor of the width, {}, found {}", config.width, config.heads));
     if (config.network == "evoformer" && config.width % 64 != 0)
         throw InputError(file, 0, "training.width",
-                         "expected a multiple of 64 for the Evoformer, found another number");
+                         fmt::format("expected a multiple of 64 for the Evoformer, found {}", config.width));
     if (!kind->tree && config.network != "evoformer" && config.network.find("bert") == std::string::npos &&
         config.blocks % config.segment != 0)
         throw InputError(file, 0, "training.segment",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -74,15 +75,22 @@ CellAnnotation read_cell(MappingReader cell) {
     return annotation;
 }
 
+namespace {
+
+/// By CellRouter::Kind.
+constexpr const char* kKinds[] = {"top_k", "threshold", "switch", "hash", "task"};
+
+}  // namespace
+
+const char* to_string(CellRouter::Kind kind) {
+    return kKinds[static_cast<unsigned>(kind)];
+}
+
 CellRouter read_cell_router(MappingReader router) {
     CellRouter r;
-    const std::string kind = router.choice_or("kind", {"top_k", "threshold", "switch", "hash", "task"});
-    const std::map<std::string, CellRouter::Kind> kinds{{"top_k", CellRouter::Kind::top_k},
-                                                        {"threshold", CellRouter::Kind::threshold},
-                                                        {"switch", CellRouter::Kind::switch_one},
-                                                        {"hash", CellRouter::Kind::hash},
-                                                        {"task", CellRouter::Kind::task}};
-    r.kind = kinds.at(kind);
+    const std::vector<std::string> names(std::begin(kKinds), std::end(kKinds));
+    const std::string kind = router.choice_or("kind", names);
+    r.kind = static_cast<CellRouter::Kind>(std::find(names.begin(), names.end(), kind) - names.begin());
     r.branches = router.integer("branches", 1, 65536);
     if (r.kind == CellRouter::Kind::top_k) r.k = router.integer_or("k", 1, r.branches, 1);
     if (r.kind == CellRouter::Kind::threshold) r.threshold = router.number_or("threshold", -1e9, 1e9, 0.5);

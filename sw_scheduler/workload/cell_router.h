@@ -44,6 +44,9 @@ struct CellRouter {
     std::uint64_t hash_seed = 1;
 };
 
+/// The name of a kind in files: "top_k".
+const char* to_string(CellRouter::Kind kind);
+
 /// Whether it chooses by the number of a cell or its task, which no gate computes.
 bool routes_by_number(const CellRouter& router);
 

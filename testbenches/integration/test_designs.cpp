@@ -60,7 +60,7 @@ TEST_CASE("full-kernel has a kernel for every dyn_dim, which takes an ideal stor
                    "set chip.ideal_kernel_store: yes"});
     check_refused(sy_sim(std::string("run --platform ") + kMini + " --image " + scratch("full-kernel.syk") +
                          " --trace " + kDigitsTrace + " --batches 1 --set chip.ideal_kernel_store=true"),
-                  {"mini.yaml", "chip", "ideal_kernel_store: expected impl: stages for it, found another"});
+                  {"mini.yaml", "chip", "ideal_kernel_store: expected impl: stages, found tiles"});
 }
 
 TEST_CASE("adyna without routing computes every branch for every sample, with its kernels", "[designs]") {

@@ -282,7 +282,7 @@ TEST_CASE("bad experiments are refused with file, line and key", "[cli][experime
     refused(experiment(two_networks(), "[adyna]", figure + "colour: red\n"),
             {"experiment.yaml:8: colour: expected one of "});
     const std::string good = experiment(two_networks(), "[adyna]", figure);
-    refused(good, {"--set: noc.link: expected a known key, found an unknown one"}, "--set noc.link=1");
+    refused(good, {"--set: noc.link: expected a known key, found noc.link"}, "--set noc.link=1");
     refused(good, {"--set: batches: expected an integer from 1"}, "--set batches=none");
     refused(good, {"--jobs"}, "--jobs 0");
     check_refused(sy_sim("experiment " + good), {"--report"});

@@ -157,7 +157,7 @@ TEST_CASE("failures stand in the store and can be retried; what is wrong everywh
     CHECK_THAT(sy_sweep("run " + file + " --retry --store " + database).out, ContainsSubstring("4 known, 4 run"));
 
     check_refused(sy_sweep("run " + sweep("  - {key: noc.link_byte, values: [1, 2]}\n") + " --store " + database),
-                  {"sweep.yaml: ", "noc.link_byte: expected a known key, found an unknown one"});
+                  {"sweep.yaml: ", "noc.link_byte: expected a known key, found noc.link_byte"});
     check_refused(sy_sweep("query --store " + scratch("nothing.sqlite") + " \"SELECT 1\""), {"nothing.sqlite"});
     check_refused(sy_sweep("query --store " + database + " \"DELETE FROM point\""),
                   {"expected a statement that reads"});

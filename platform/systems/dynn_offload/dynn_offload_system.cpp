@@ -110,10 +110,11 @@ public:
         const TrainingConfig& config = platform_.training;
         std::map<std::string, std::string> overrides = platform_.network;
         network_ = sched::read_training_network(point.workload, describe_gpu(platform_.gpu), overrides);
-        if (!overrides.empty())
-            throw InputError("--set", 0,
-                             "network" + overrides.begin()->first.substr(overrides.begin()->first.find('.')),
-                             "expected a known key, found an unknown one");
+        if (!overrides.empty()) {
+            const std::string& first = overrides.begin()->first;
+            const std::string key = "network" + first.substr(first.find('.'));
+            throw InputError("--set", 0, key, "expected a known key, found " + key);
+        }
         if (design_ == kZeroOffload && !network_.is_static())
             throw Infeasible(point.workload, 0, "",
                              "expected a static network for zero-offload, found one of " +

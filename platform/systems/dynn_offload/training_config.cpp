@@ -48,7 +48,7 @@ TrainingPlatform read_training_platform(const std::string& path, const std::map<
         else if (std::find(sections.begin(), sections.end(), section) != sections.end())
             of_gpu[key] = value;
         else
-            throw InputError("--set", 0, key, "expected a known key, found an unknown one");
+            throw InputError("--set", 0, key, "expected a known key, found " + key);
     }
     const YAML::Node file = load_yaml(path);
     check_sections(file, path, {"dynn_offload", {"training", kLinkSection}, {}, {}});

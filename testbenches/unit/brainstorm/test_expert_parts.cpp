@@ -276,7 +276,7 @@ TEST_CASE("a placement from a file", "[brainstorm][experts][bad]") {
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 0, 0, 1]\n") ==
           "file.yaml:3: routers.experts: branch 2: expected at most 2 of 4 branches on device 0, found more");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts:\n    - 0\n    - 2\n    - 1\n    - 1\n") ==
-          "file.yaml:5: routers.experts: branch 1: expected a device from 0 to 1, found another");
+          "file.yaml:5: routers.experts: branch 1: expected a device from 0 to 1, found \"2\"");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1]\n") ==
           "file.yaml:3: routers.experts: expected the devices of 4 branches, found 3");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0, 0]\n") ==
@@ -286,5 +286,5 @@ TEST_CASE("a placement from a file", "[brainstorm][experts][bad]") {
     CHECK(placement_refusal("devices: 2\nrouters:\n  expert: [0, 1, 1, 0]\n") ==
           "file.yaml:3: routers.experts: expected a value, found nothing");
     CHECK(placement_refusal("devices: 2\nrouters:\n  experts: [0, 1, 1, 0]\n  more: [0]\n") ==
-          "file.yaml:4: routers.more: expected a router of the network, found another");
+          "file.yaml:4: routers.more: expected a router of the network, found more");
 }
