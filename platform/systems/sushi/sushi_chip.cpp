@@ -55,6 +55,8 @@ hw::DramTarget::Config dram_config(const SushiConfig& config) {
 SharedMemory::SharedMemory(const sc_core::sc_module_name& module_name)
     : sc_module(module_name), from_controller("from_controller"), from_host("from_host"), memory("memory") {
     from_controller.register_b_transport(this, &SharedMemory::b_transport);
+    from_controller.register_nb_transport_fw(this, &SharedMemory::forward);
+    memory.register_nb_transport_bw(this, &SharedMemory::backward);
     from_controller.register_transport_dbg(this, &SharedMemory::debug_transport);
     from_host.register_b_transport(this, &SharedMemory::b_transport);
     from_host.register_transport_dbg(this, &SharedMemory::debug_transport);
@@ -62,6 +64,16 @@ SharedMemory::SharedMemory(const sc_core::sc_module_name& module_name)
 
 void SharedMemory::b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     memory->b_transport(payload, delay);
+}
+
+::tlm::tlm_sync_enum SharedMemory::forward(::tlm::tlm_generic_payload& payload, ::tlm::tlm_phase& phase,
+                                           sc_core::sc_time& delay) {
+    return memory->nb_transport_fw(payload, phase, delay);
+}
+
+::tlm::tlm_sync_enum SharedMemory::backward(::tlm::tlm_generic_payload& payload, ::tlm::tlm_phase& phase,
+                                            sc_core::sc_time& delay) {
+    return from_controller->nb_transport_bw(payload, phase, delay);
 }
 
 unsigned SharedMemory::debug_transport(::tlm::tlm_generic_payload& payload) {

@@ -16,7 +16,8 @@
 
 namespace switchyard::platform::sushi {
 
-/// Two initiators in front of one memory: passes their calls on and adds no time. The memory's model arbitrates.
+/// Two initiators in front of one memory: passes their calls on and adds no time. The memory's model arbitrates. The
+/// controller may use nb_transport; the host's calls of it become b_transport.
 class SharedMemory : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<SharedMemory> from_controller;
@@ -27,6 +28,9 @@ public:
 
 private:
     void b_transport(::tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    ::tlm::tlm_sync_enum forward(::tlm::tlm_generic_payload& payload, ::tlm::tlm_phase& phase, sc_core::sc_time& delay);
+    ::tlm::tlm_sync_enum backward(::tlm::tlm_generic_payload& payload, ::tlm::tlm_phase& phase,
+                                  sc_core::sc_time& delay);
     unsigned debug_transport(::tlm::tlm_generic_payload& payload);
 };
 
