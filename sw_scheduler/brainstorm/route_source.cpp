@@ -109,27 +109,35 @@ RouteDeclaration read_routes(MappingReader routes) {
     return d;
 }
 
+namespace {
+
+/// Routes of a batch whose branches are taken by Zipf's law.
+std::vector<CellRoutes> zipf_routes(const RouteDeclaration& d, const std::vector<RouterShape>& routers,
+                                    std::size_t cells, std::uint64_t seed, std::uint64_t batch) {
+    MoeRouteConfig config;
+    config.routers = routers.size();
+    config.branches = routers.front().branches;
+    for (const RouterShape& router : routers)
+        if (router.branches != config.branches || router.k != 1)
+            throw InputError(
+                fmt::format("routes: expected routers of {} branches and one branch a cell for zipf, "
+                            "found one of {} and {}",
+                            config.branches, router.branches, router.k));
+    config.cells = cells;
+    config.skew = d.skew;
+    config.correlation = d.correlation;
+    config.partners = d.partners;
+    config.network_seed = d.network_seed;
+    return moe_routes(config, seed, batch, routers.front().capacity);
+}
+
+}  // namespace
+
 std::vector<CellRoutes> routes_of_batch(const RouteDeclaration& d, const std::vector<RouterShape>& routers,
                                         std::size_t cells, std::size_t devices, std::uint64_t seed,
                                         std::uint64_t batch) {
     if (routers.empty()) return {};
-    if (d.kind == Kind::zipf) {
-        MoeRouteConfig config;
-        config.routers = routers.size();
-        config.branches = routers.front().branches;
-        for (const RouterShape& router : routers)
-            if (router.branches != config.branches || router.k != 1)
-                throw InputError(
-                    fmt::format("routes: expected routers of {} branches and one branch a cell for zipf, "
-                                "found one of {} and {}",
-                                config.branches, router.branches, router.k));
-        config.cells = cells;
-        config.skew = d.skew;
-        config.correlation = d.correlation;
-        config.partners = d.partners;
-        config.network_seed = d.network_seed;
-        return moe_routes(config, seed, batch, routers.front().capacity);
-    }
+    if (d.kind == Kind::zipf) return zipf_routes(d, routers, cells, seed, batch);
     RandomSource random(seed, batch);
     std::vector<std::size_t> tasks;
     if (d.kind == Kind::task)

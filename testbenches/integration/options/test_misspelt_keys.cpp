@@ -30,7 +30,7 @@ Misspelt misspelt(const std::string& platform, const std::string& name) {
     std::string text, line;
     std::smatch found;
     for (int number = 1; std::getline(lines, line); ++number) {
-        if (std::regex_search(line, found, std::regex("^([a-z_]+):"))) result.section = found[1];
+        if (result.key.empty() && std::regex_search(line, found, std::regex("^([a-z_]+):"))) result.section = found[1];
         if (result.key.empty() && std::regex_search(line, found, std::regex("^  ([a-z_]{7,}): *[^ {\\[]"))) {
             result.key = found[1];
             result.wrong = result.key;

@@ -9,7 +9,6 @@ mini=configs/platforms/mini.yaml
 # Network, platform, settings.
 runs=("testbenches/data/moe.yaml $mini"
     "testbenches/data/moe.yaml $mini hbm.pseudo_channel_gb_per_s=1"
-    "testbenches/data/rules.yaml $mini unit_samples=4"
     "configs/workloads/digits_skipnet.yaml $mini"
     "configs/workloads/digits_skipnet.yaml $mini controller.mask_prefetch_units=1")
 
@@ -24,6 +23,10 @@ status=0 good=()
 for impl in tiles stages; do
     for run in "${runs[@]}"; do
         good[${#good[@]}]=$(run rules_good "$impl" "$run")
+        if [[ ${good[-1]} == *status* ]]; then
+            echo "$impl, $run: ${good[-1]}"
+            exit 1
+        fi
     done
 done
 for mutant in "$@"; do

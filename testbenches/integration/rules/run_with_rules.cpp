@@ -36,6 +36,7 @@ int sc_main(int argc, char** argv) {
         for (const auto& batch : report.at("batches")) std::printf("%.4f\n", batch.at("latency_us").get<double>());
     } catch (const std::exception& error) {
         std::printf("%.300s\n", error.what());
+        return 1;
     }
     return 0;
 }

@@ -239,7 +239,7 @@ TEST_CASE("what cannot run is one line", "[ace_system][bad]") {
 
     refused(point_of("ace-hw", "walker2d", {{"scheduling_window.slots", "1"}}), "scheduling_window.slots");
     refused(point_of("ace-hw", "walker2d", {{"scheduling_window.scheduled_kernels", "16"}}),
-            "as many kernels as the window has slots");
+            "expected scheduled_kernels of 32, the number of slots, to 255, found 16");
     refused(point_of("ace-hw", "walker2d", {{"window.slots", "8"}}),
             "window.slots: expected a known key, found window.slots");
     refused(point_of("ace-hw", "/nonexistent.yaml"), "nonexistent");

@@ -131,8 +131,10 @@ SIM_TEST("a failure within the layer controller has its time and module once", "
         self.command(hw::LayerController::kServe, 0);
         self.wait_idle();
     });
+    sc_core::sc_signal<bool> irq("irq");
+    chip.irq.bind(irq);
     driver.socket.bind(chip.registers());
-    driver.irq.bind(chip.irq);
+    driver.irq.bind(irq);
     std::string error;
     try {
         const testing::ExpectReport uncaught("uncaught exception");
