@@ -31,12 +31,14 @@ Misspelt misspelt(const std::string& platform, const std::string& name) {
     std::smatch found;
     for (int number = 1; std::getline(lines, line); ++number) {
         if (result.key.empty() && std::regex_search(line, found, std::regex("^([a-z_]+):"))) result.section = found[1];
-        if (result.key.empty() && std::regex_search(line, found, std::regex("^  ([a-z_]{7,}): *[^ {\\[]"))) {
-            result.key = found[1];
+        // A line of its own, or one within braces.
+        if (result.key.empty() &&
+            std::regex_search(line, found, std::regex("^(  |[a-z_]+: \\{(?:.*, )?)([a-z_]{7,}): *[^ {\\[]"))) {
+            result.key = found[2];
             result.wrong = result.key;
             result.wrong.erase(3, 1);
             result.line = number;
-            line.replace(2, result.key.size(), result.wrong);
+            line.replace(static_cast<std::size_t>(found.position(2)), result.key.size(), result.wrong);
         }
         text += line + "\n";
     }
