@@ -160,7 +160,8 @@ TEST_CASE("sy-sim link: bad topologies and options are refused", "[link][cli][ba
     check_refused(sy_sim("link " + kCube + " --collective broadcast"), {"--collective", "broadcast"});
     check_refused(sy_sim("link " + kCube + " --devices 9"),
                   {"dgx1v.yaml: dgx1v: expected at most 8 devices, found more"});
-    check_refused(sy_sim("link " + kCube + " --from 3 --to 3"), {"expected two of 8 devices for a message, found 3 and 3"});
+    check_refused(sy_sim("link " + kCube + " --from 3 --to 3"),
+                  {"expected two of 8 devices for a message, found 3 and 3"});
     check_refused(sy_sim("link " + kCube + " --to 8"), {"expected two of 8 devices for a message, found 0 and 8"});
     check_refused(sy_sim("link " + kCube + " --bytes 0"), {"--bytes"});
     check_refused(sy_sim("link " + kCube + " --bytes 1000"),

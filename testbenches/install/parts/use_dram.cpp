@@ -6,7 +6,7 @@
 
 struct Core : sc_core::sc_module {
     tlm_utils::simple_initiator_socket<Core> socket{"socket"};
-    explicit Core(const sc_core::sc_module_name& name) : sc_module(name) { sc_core::sc_spawn([this] { read(); }); }
+    SC_CTOR(Core) { SC_THREAD(read); }
     void read() {
         unsigned char data[64] = {};
         tlm::tlm_generic_payload payload;
