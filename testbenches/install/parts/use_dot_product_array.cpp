@@ -10,13 +10,13 @@ int sc_main(int, char**) {
     hw::DotProductArray array("array", {}, registry);
     struct Controller : sc_core::sc_module {
         tlm_utils::simple_initiator_socket<Controller> command{"command"};
+        tlm_utils::simple_target_socket<Controller> buffers[5];  // unused: sizes only
         explicit Controller(const sc_core::sc_module_name& name) : sc_module(name) {}
     } controller("controller");
     controller.command.bind(array.command);
-    tlm_utils::simple_target_socket<hw::DotProductArray> unused[5];
-    tlm_utils::simple_initiator_socket<hw::DotProductArray>* const buffers[] = {
-        &array.persistent, &array.dynamic, &array.streaming, &array.parameters, &array.output};
-    for (unsigned i = 0; i < 5; ++i) buffers[i]->bind(unused[i]);
+    unsigned next = 0;
+    for (auto* const to : {&array.persistent, &array.dynamic, &array.streaming, &array.parameters, &array.output})
+        to->bind(controller.buffers[next++]);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     ExtendedPayload<DotProductWorkExtension> work;
     work->layer = {64, 64, 3, 1, 56, 56};

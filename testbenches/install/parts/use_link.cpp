@@ -2,6 +2,7 @@
 // An all-reduce of 16 MiB on a ring of eight devices.
 #include <switchyard/hw/link/collective_run.h>
 #include <switchyard/sw_scheduler/collectives/collectives.h>
+#include <systemc>
 
 #include <cstdio>
 
