@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "switchyard/hw/messages/adyna_message.h"
 #include "switchyard/hw/network_interface/index_lists.h"
 #include "switchyard/hw/network_interface/memory_fetcher.h"
 #include "switchyard/hw/network_interface/packed_parts.h"

@@ -81,23 +81,23 @@ public:
     KernelLine(const std::string& text, std::string path, int line) : path_(std::move(path)), line_(line) {
         object_ = parse_json(text, path_, line_);
         if (!object_.is_object()) fail("", "expected a JSON object, found " + json_kind(object_));
-        static const std::vector<std::string> known{"name",
-                                                    "grid",
-                                                    "block",
-                                                    "registers",
-                                                    "shared_bytes",
-                                                    "flops",
-                                                    "tensor_flops",
-                                                    "read_bytes",
-                                                    "writes",
-                                                    "reads",
-                                                    "written_bytes",
-                                                    "l2_bytes",
-                                                    "memory_instructions",
-                                                    "dependent_loads"};
+        static const std::vector<std::string> kKnown{"name",
+                                                     "grid",
+                                                     "block",
+                                                     "registers",
+                                                     "shared_bytes",
+                                                     "flops",
+                                                     "tensor_flops",
+                                                     "read_bytes",
+                                                     "writes",
+                                                     "reads",
+                                                     "written_bytes",
+                                                     "l2_bytes",
+                                                     "memory_instructions",
+                                                     "dependent_loads"};
         for (const auto& [key, value] : object_.items())
-            if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
-                fail(key, not_one_of(key, known));
+            if (key != kProgramKey && std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end())
+                fail(key, not_one_of(key, kKnown));
     }
 
     GpuKernel read() const {

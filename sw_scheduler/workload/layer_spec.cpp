@@ -354,6 +354,7 @@ std::vector<LayerSpec> read_layers(MappingReader& model) {
         const auto found = templates.find(name);
         if (found == templates.end()) {
             std::vector<std::string> known;
+            known.reserve(templates.size());
             for (const auto& [key, nodes] : templates) known.push_back(key);
             use.fail("use", "expected a template of the model, found \"" + name + "\"" + suggestion(name, known));
         }

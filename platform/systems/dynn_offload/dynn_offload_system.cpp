@@ -351,10 +351,9 @@ ordered_json TrainingPlan::summary(const StepTotals& totals, double overhead_ns)
 }
 
 std::vector<Check> TrainingPlan::checks(const StepTotals& totals) const {
-    const std::size_t trained = totals.latency_us.size();
+    const std::size_t trained = totals.latency_us.size(), steps = samples_.size() / platform_.training.gpus;
     Checks checks;
-    checks.equal("training steps = trained + out of memory",
-                 static_cast<double>(samples_.size() / platform_.training.gpus),
+    checks.equal("training steps = trained + out of memory", static_cast<double>(steps),
                  static_cast<double>(trained + totals.failed));
     checks.at_most("bytes of device memory", static_cast<double>(platform_.budget_bytes()),
                    static_cast<double>(totals.peak));
