@@ -110,10 +110,10 @@ OperatorProfile read_operator(const json& object, const Profile& profile, const 
 /// All of a profile's file but its operators.
 Profile read_head(const json& root, const std::string& path) {
     if (!root.is_object()) throw InputError(path, 0, "", "expected an object, found " + json_kind(root));
-    static const std::vector<std::string> known{"batch_samples", "unit_samples", "batches", "operators"};
+    static const std::vector<std::string> kKnown{"batch_samples", "unit_samples", "batches", "operators"};
     for (const auto& [key, value] : root.items())
-        if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
-            throw InputError(path, 0, key, not_one_of(key, known));
+        if (key != kProgramKey && std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end())
+            throw InputError(path, 0, key, not_one_of(key, kKnown));
     Profile profile;
     profile.batch_samples = static_cast<std::uint32_t>(read_count(root, "batch_samples", 1, path));
     profile.unit_samples = static_cast<std::uint32_t>(read_count(root, "unit_samples", 1, path));

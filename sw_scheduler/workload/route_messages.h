@@ -17,6 +17,7 @@ namespace switchyard {
 /// Of a name that no switch of the model has.
 inline std::string no_switch(const std::string& name, const std::vector<SwitchSignature>& switches) {
     std::vector<std::string> names;
+    names.reserve(switches.size());
     for (const SwitchSignature& known : switches) names.push_back(known.name);
     return fmt::format("expected a switch of the model, found {}{}", shown(name), suggestion(name, names));
 }

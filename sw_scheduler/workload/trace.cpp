@@ -81,10 +81,10 @@ private:
     Json parse(const std::string& text, int line) const {
         Json object = parse_json(text, path_, line);
         if (!object.is_object()) fail(line, "", "expected a JSON object, found " + json_kind(object));
-        static const std::vector<std::string> known{"batch", "switch", "branches", "samples", "mask"};
+        static const std::vector<std::string> kKnown{"batch", "switch", "branches", "samples", "mask"};
         for (const auto& [key, value] : object.items())
-            if (key != kProgramKey && std::find(known.begin(), known.end(), key) == known.end())
-                fail(line, key, not_one_of(key, known));
+            if (key != kProgramKey && std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end())
+                fail(line, key, not_one_of(key, kKnown));
         return object;
     }
 
