@@ -90,7 +90,7 @@ std::string SystemRegistry::design_for(const std::string& platform_file, const s
                          not_one_of(system, {systems.begin(), systems.end()}));
     }
     if (design.empty() && names.size() == 1) return names.front();
-    const std::string wanted = design.empty() ? boost::replace_all_copy(system, "_", "-") : design;
+    std::string wanted = design.empty() ? boost::replace_all_copy(system, "_", "-") : design;
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
     throw InputError("--design", 0, "",
                      fmt::format("expected a design for {}, a platform of the system {} ({}), found {}", platform_file,
