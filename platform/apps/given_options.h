@@ -35,7 +35,8 @@ public:
     /// strided; leave it out".
     void refuse_unused(std::initializer_list<Case> cases) const;
 
-    /// The same for the options of a group of --help.
+    /// Throws InputError for the first given option of a group of --help, as refuse_unused() words it. `why`: when such
+    /// options are used.
     void refuse_group(const char* group, const char* why) const;
 
 private:

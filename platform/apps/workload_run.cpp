@@ -35,10 +35,16 @@ std::vector<std::string> with_section(const std::string& section, std::vector<st
 void set_all(const std::vector<std::string>& settings, const SystemDesign& design, Point& point) {
     const std::string own = design.section.empty() ? "" : design.section + ".";
     for (const auto& [key, value] : parse_overrides(settings)) {
-        if (key == kFileParameter && !design.reads_platform)
-            throw InputError("--set", 0, key, "expected the file as --platform, found it as a key");
         const bool is_own = !own.empty() && key.rfind(own, 0) == 0;
-        apply_setting({"--set", 0}, is_own ? key.substr(own.size()) : key, value, point);
+        const std::string name = is_own ? key.substr(own.size()) : key;
+        if (name == kFileParameter && !design.reads_platform)
+            throw InputError("--set", 0, key, "expected the file as --platform, found it as a key");
+        if (point.parameters.count(name) != 0)
+            throw InputError("--set", 0, key, "expected the key once, found it with and without its section");
+        if (is_own)  // never a key of the work or the platform
+            point.parameters[name] = value;
+        else
+            apply_setting({"--set", 0}, key, value, point);
     }
     if (!design.reads_platform && !point.overrides.empty())
         refuse_left_overrides(point.overrides, with_section(design.section, design.parameters));

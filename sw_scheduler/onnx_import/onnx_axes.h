@@ -18,7 +18,7 @@ std::optional<std::set<std::size_t>> axes_of(const std::vector<std::int64_t>& ax
 /// "its NAME: expected an axis from -4 to 3, found 7", where axis_of() has found nothing.
 std::string no_axis(const std::string& name, std::int64_t axis, std::size_t rank);
 
-/// The same of axes_of().
+/// "its NAME: ..." with all axes, where axes_of() has found nothing.
 std::string no_axes(const std::string& name, const std::vector<std::int64_t>& axes, std::size_t rank);
 
 /// `at` of Slice and Shape in an axis of `size` elements: counted from the front, and not outside of the axis.

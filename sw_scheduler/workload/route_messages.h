@@ -14,7 +14,7 @@
 
 namespace switchyard {
 
-/// Of a name that no switch of the model has.
+/// The message for a name that no switch of the model has, with the nearest of `switches`.
 inline std::string no_switch(const std::string& name, const std::vector<SwitchSignature>& switches) {
     std::vector<std::string> names;
     names.reserve(switches.size());
@@ -22,7 +22,7 @@ inline std::string no_switch(const std::string& name, const std::vector<SwitchSi
     return fmt::format("expected a switch of the model, found {}{}", shown(name), suggestion(name, names));
 }
 
-/// Of a switch whose branches together take fewer samples than a batch has.
+/// The message for a switch whose `branches` of `capacity` samples each have no room for the `samples` of a batch.
 inline std::string no_room(std::uint64_t branches, std::uint64_t capacity, std::uint64_t samples) {
     return fmt::format(
         "expected room for the {} samples of a batch, found {} branches of {}; set capacity to {} or more", samples,

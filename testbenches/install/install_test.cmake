@@ -42,6 +42,11 @@ must(${CMAKE_COMMAND} -S ${CONSUMER}/../parts -B ${parts} -G "Unix Makefiles" -D
   -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON -DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON)
 must(${CMAKE_COMMAND} --build ${parts})
 find_program(nm nm REQUIRED)
+# A program that has all of them shows that the class is called so. That of a package has no symbols.
+execute_process(COMMAND ${nm} -C ${prefix}/bin/sy-sim OUTPUT_VARIABLE output ERROR_QUIET)
+if(NOT PREFIX AND NOT output MATCHES "switchyard::hw::PeArray::")
+  message(FATAL_ERROR "sy-sim has no symbol of PeArray: the check of the parts finds nothing")
+endif()
 foreach(part noc dram link dot_product_array)
   must(${parts}/use_${part})
   string(STRIP "${output}" printed)

@@ -106,6 +106,12 @@ TEST_CASE("mistakes on a baseline's command line are one line", "[cli]") {
                   {"design gpu: expected one of ", ", found sms"});
     check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set file=x.yaml"),
                   {"--set: file: expected the file as --platform"});
+    check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set gpu.file=x.yaml"),
+                  {"--set: gpu.file: expected the file as --platform"});
+    check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set gpu.batch_size=3"),
+                  {"design gpu: expected one of ", ", found batch_size"});
+    check_refused(sy_sim("run --design gpu --workload " + digits + kA100 + "--set launch_us=3 --set gpu.launch_us=4"),
+                  {"--set: launch_us: expected the key once, found it with and without its section"});
     check_refused(
         sy_sim("run --design m-tenant --workload " + digits + kA100),
         {"--design: expected a design for configs/platforms/a100.yaml, a platform of the system gpu_roofline (gpu), ",

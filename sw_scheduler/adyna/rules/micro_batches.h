@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-/// Rules by which a tile of Adyna runs the micro-batches (units) of its operators. Pure functions and plain data,
+/// Rules for how a tile of Adyna runs the micro-batches (units) of its operators. Pure functions and plain data,
 /// without a clock: the tile controller (hw/tile), the network interface (hw/network_interface) and the fast model of
 /// the chip (platform/systems/adyna/stages) call them, so that all of them decide alike.
 namespace switchyard::rules {

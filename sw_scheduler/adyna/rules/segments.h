@@ -6,7 +6,7 @@
 
 #include "switchyard/sw_scheduler/adyna/image/program.h"
 
-/// Rules by which a tile of Adyna uses its scratchpad and goes from segment to segment: where slots and weights are,
+/// Rules for how a tile of Adyna uses its scratchpad and goes from segment to segment: where slots and weights are,
 /// and which weights it fetches when.
 namespace switchyard::rules {
 
@@ -24,7 +24,7 @@ std::uint64_t output_slot(const TileOperator& op, unsigned unit);
 /// All that an operator uses of the scratchpad of its tile: output slots, weights, input slots.
 std::vector<Region> regions_of(const TileOperator& op, const TileProgram& program);
 
-/// The segment that a tile runs after `segment`, of those for which it has operators: the next one, or the first one of
+/// The segment that a tile runs after `segment`, among the segments of its operators: the next one, or the first one of
 /// the next batch. -1 if there are none.
 int segment_after(const std::vector<std::uint16_t>& segments, std::uint16_t segment);
 
